@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+/* authn.h - who are you: peer credential, client certificate, bearer token, service-account token, impersonation */
+#ifndef STOKER_API_AUTHN_H
+#define STOKER_API_AUTHN_H
+
+#include "api/api.h"
+#include "loop/http.h"
+
+struct authn *authn_new(struct api *api);
+void authn_free(struct authn *a);
+/* Makes *ret (freed by authn_identity_free) from the transport and the headers, impersonation included.  No credential
+ * gives system:anonymous; a bad one is ERR_UNAUTHORIZED. */
+struct identity;
+int authn_identify(struct authn *a, struct http_request *req, struct identity **ret, struct err *e);
+const struct caller *identity_caller(const struct identity *id);
+/* Who it really was, when impersonating; else NULL. */
+const char *identity_impersonator(const struct identity *id);
+void identity_free(struct identity *id);
+/* First use by a local user: makes the namespace and the binding that lets its owner do anything in it. */
+int authn_ensure_namespace(struct authn *a, const struct caller *c, struct err *e);
+
+/* A service-account token for TokenRequest: appends the JWT; *ret_expires in seconds since 1970. */
+int authn_issue_token(struct authn *a, const char *ns, const char *sa_name, const char *sa_uid, const json_t *spec,
+		      struct sbuf *out, int64_t *ret_expires, struct err *e);
+/* TokenReview: fills status of the review. */
+void authn_review(struct authn *a, json_t *review);
+
+/* Bearer tokens of `stoker token`: "stk_<name>_<secret>"; the object (stoker.dev Token) holds the SHA-256 of the
+ * secret. */
+#define TOKEN_PREFIX "stk_"
+
+#endif

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/* command.h - one command, one file, one record
+ *
+ * The rows of cli/commands.c produce the help, the bash completion and the man page check; a command without a row does
+ * not exist, a row without a man entry fails the build.
+ */
+#ifndef STOKER_CLI_COMMAND_H
+#define STOKER_CLI_COMMAND_H
+
+#include "base/opt.h"
+
+struct command {
+	const char *name;    /* "serve", "token create" */
+	const char *args;    /* "[--data DIR]" or positional arguments in the usage line */
+	const char *summary; /* one line */
+	const char *details; /* the long help: paragraphs, examples; may be NULL */
+	const struct opt *opts;
+	/* Exit status.  argv[0] is the command's own last word. */
+	int (*run)(const struct command *cmd, int argc, char **argv);
+};
+
+const struct command *command_find(const char *name);
+/* All of them, NULL-terminated. */
+extern const struct command *const commands[];
+/* `stoker CMD --help`. */
+void command_help(const struct command *cmd);
+/* Shows e on stderr as "stoker CMD: text" and returns 1; the one place where commands show errors. */
+int command_fail(const struct command *cmd, const struct err *e);
+
+#endif

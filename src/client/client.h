@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+/* client.h - the one interface for every reader and writer of objects
+ *
+ * A controller takes a `struct client` and knows nothing else: client_local calls the API in this process, client_http
+ * speaks REST over a kubeconfig or the Unix socket.  Answers come by callback, from the loop, after the commit.
+ */
+#ifndef STOKER_CLIENT_CLIENT_H
+#define STOKER_CLIENT_CLIENT_H
+
+#include <jansson.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "loop/loop.h"
+
+struct client;
+struct api;
+struct caller;
+
+/* What is meant: group and version as in apiVersion, plural, and where. */
+struct ref {
+	const char *api_version; /* "v1", "batch/v1" */
+	const char *plural;
+	const char *ns;          /* NULL or "": cluster scope, or all namespaces for lists */
+	const char *name;        /* NULL for collections */
+	const char *subresource; /* or NULL */
+};
+
+/* The object (borrowed; NULL on error), with kind and apiVersion; `e->kind` is ERR_NONE on success. */
+typedef void client_done(void *arg, const json_t *obj, const struct err *e);
+
+/* type: ADDED, MODIFIED, DELETED, BOOKMARK.  A NULL object ends the watch: e says why (ERR_EXPIRED: list again). */
+typedef void client_event(void *arg, const char *type, const json_t *obj, const struct err *e);
+
+struct list_options {
+	const char *labels, *fields; /* selectors or NULL */
+	const char *rv;              /* watch: start after this one */
+	int64_t limit;
+	const char *cont;
+};
+
+struct client_ops {
+	void (*get)(struct client *c, const struct ref *ref, client_done *done, void *arg);
+	void (*list)(struct client *c, const struct ref *ref, const struct list_options *o, client_done *done,
+		     void *arg);
+	void (*create)(struct client *c, const struct ref *ref, const json_t *obj, client_done *done, void *arg);
+	void (*update)(struct client *c, const struct ref *ref, const json_t *obj, client_done *done, void *arg);
+	/* type: "merge", "strategic", "json", "apply" */
+	void (*patch)(struct client *c, const struct ref *ref, const char *type, const json_t *patch, client_done *done,
+		      void *arg);
+	void (*remove)(struct client *c, const struct ref *ref, const json_t *delete_options, client_done *done,
+		       void *arg);
+	/* Returns a handle for client_watch_stop(). */
+	void *(*watch)(struct client *c, const struct ref *ref, const struct list_options *o, client_event *event,
+		       void *arg);
+	void (*watch_stop)(struct client *c, void *watch);
+	/* Any other path: GET/POST of raw text (logs, /version).  The reply is text. */
+	void (*raw)(struct client *c, const char *method, const char *path, struct str body,
+		    void (*done)(void *arg, int code, struct str body, const struct err *e), void *arg);
+	void (*free)(struct client *c);
+};
+
+struct client {
+	const struct client_ops *ops;
+	struct loop *loop;
+};
+
+static inline void client_free(struct client *c)
+{
+	if (c)
+		c->ops->free(c);
+}
+
+/* In this process, as `caller` (kept by reference). */
+struct client *client_local_new(struct api *api, const struct caller *caller);
+
+/* Where a command finds its server: --socket, $STOKER_SOCKET, --kubeconfig, $KUBECONFIG, then the default socket. */
+struct client_options {
+	const char *socket;     /* --socket */
+	const char *kubeconfig; /* --kubeconfig */
+	const char *context;    /* --context */
+	const char *as;         /* --as USER */
+};
+int client_http_new(struct loop *loop, const struct client_options *o, struct client **ret, struct err *e);
+/* The namespace a command means when none is given: the kubeconfig context's, else the local user's name ("default" for
+ * root). */
+const char *client_default_namespace(const struct client *c);
+/* Paths used by server and clients alike: as root /run/stoker/stoker.sock, else under $XDG_RUNTIME_DIR. */
+void default_socket_path(struct sbuf *out);
+void default_data_dir(struct sbuf *out);
+
+/* Waits for one answer by turning the loop: for commands, never for the server.  *ret_obj is owned. */
+int client_get_wait(struct client *c, const struct ref *ref, json_t **ret_obj, struct err *e);
+int client_list_wait(struct client *c, const struct ref *ref, const struct list_options *o, json_t **ret_obj,
+		     struct err *e);
+int client_create_wait(struct client *c, const struct ref *ref, const json_t *obj, json_t **ret_obj, struct err *e);
+int client_delete_wait(struct client *c, const struct ref *ref, json_t **ret_obj, struct err *e);
+
+/* --- informer.c: a list and a watch kept as a local cache, with callbacks --- */
+struct informer;
+struct informer_handlers {
+	/* obj NULL: deleted (old is the last state); old NULL: new.  Both borrowed. */
+	void (*change)(void *arg, const json_t *obj, const json_t *old);
+	/* The first list is complete. */
+	void (*synced)(void *arg);
+	void *arg;
+};
+struct informer *informer_new(struct client *c, const struct ref *ref, const struct list_options *o,
+			      const struct informer_handlers *h);
+void informer_free(struct informer *i);
+bool informer_synced(const struct informer *i);
+const json_t *informer_find(const struct informer *i, const char *ns, const char *name);
+bool informer_next(const struct informer *i, size_t *pos, const json_t **ret_obj);
+
+#endif

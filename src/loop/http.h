@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/* http.h - the HTTP/1.1 server: TLS on TCP, plain on a Unix socket
+ *
+ * It parses requests with libhttp-parser over libevent's bufferevents, one at a time per connection (pipelined requests
+ * wait their turn), and calls the handler with a whole request.  The handler, or anyone it hands the request to,
+ * answers later by http_reply() or by a stream.  A request that cannot be parsed is answered here, by the error
+ * function, so that even a malformed one gets a Status.  evhttp is not used: it answers bad requests itself in HTML and
+ * cannot hand over a connection for an upgrade.
+ *
+ * Life of a request: it lives from the handler call until its reply is queued or its connection dies.  A holder that
+ * waits (for a commit, for a watch event) sets http_on_close() and must forget the request when that is called.
+ */
+#ifndef STOKER_LOOP_HTTP_H
+#define STOKER_LOOP_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "loop/loop.h"
+
+struct http_server;
+struct http_request;
+struct tls_server;
+
+/* Who is at the other end, as the transport knows it. */
+struct http_peer {
+	bool local; /* Unix socket: uid and gid are the kernel's word */
+	uid_t uid;
+	gid_t gid;
+	pid_t pid;
+	const char *cert_user;          /* TLS client certificate, verified: CN, or NULL */
+	const char *const *cert_groups; /* its O values, NULL-terminated, or NULL */
+	const char *address;            /* "127.0.0.1:4711" or "unix" for the audit log */
+};
+
+struct http_handlers {
+	/* A whole request has arrived. */
+	void (*request)(void *arg, struct http_request *req);
+	/* A request could not be read: fill `body` (and its type) for this error.  `e` says what and decides the code.
+	 */
+	void (*bad_request)(void *arg, const struct err *e, struct sbuf *body, const char **ret_type);
+	void *arg;
+};
+
+struct http_server *http_server_new(struct loop *loop, const struct http_handlers *handlers);
+/* Closes listeners and every connection. */
+void http_server_free(struct http_server *s);
+/* HOST:PORT with TLS.  Port 0 picks one; *ret_port is the one in use. */
+int http_listen_tcp(struct http_server *s, const char *host, int port, struct tls_server *tls, int *ret_port,
+		    struct err *e);
+/* Replaces a dead socket file; refuses a live one.  Mode 0666: identity comes from peer credentials. */
+int http_listen_unix(struct http_server *s, const char *path, struct err *e);
+/* No new connections; those idle are closed, those with a request under way close after it. */
+void http_server_drain(struct http_server *s);
+size_t http_server_connections(const struct http_server *s);
+
+/* The request. Strings live as long as it does. */
+const char *http_method(const struct http_request *req);
+/* Path as sent, still percent-encoded, without the query. */
+struct str http_path(const struct http_request *req);
+/* After '?', or empty. */
+struct str http_query(const struct http_request *req);
+/* Header by name in any case; NULL if absent.  Repeated headers: the first; see http_header_next. */
+const char *http_header(const struct http_request *req, const char *name);
+/* All values of a repeated header: start with *pos = 0. */
+const char *http_header_next(const struct http_request *req, const char *name, size_t *pos);
+/* All headers in order: start with *pos = 0; false at the end. */
+bool http_header_each(const struct http_request *req, size_t *pos, const char **ret_name, const char **ret_value);
+struct str http_body(const struct http_request *req);
+const struct http_peer *http_peer(const struct http_request *req);
+
+/* Called once if the connection goes away before the reply or during a stream.  After it the request is gone. */
+void http_on_close(struct http_request *req, void (*fn)(void *arg), void *arg);
+void *http_close_arg(const struct http_request *req);
+
+/* Adds a header to the reply; before http_reply or http_stream_start. */
+void http_add_header(struct http_request *req, const char *name, const char *value);
+/* Answers and ends the request. The body is copied. */
+void http_reply(struct http_request *req, int code, const char *type, const void *body, size_t n);
+/* Answers with a body made of several parts, each copied once. */
+void http_reply_parts(struct http_request *req, int code, const char *type, const struct str *parts, size_t nparts);
+
+/* A streamed reply (chunked).  http_stream_write() queues; http_stream_pending() says how many bytes the client has not
+ * taken yet; on_drained is called when it has taken all.  http_stream_end() ends cleanly, http_stream_abort() cuts. */
+void http_stream_start(struct http_request *req, int code, const char *type);
+void http_stream_write(struct http_request *req, const void *p, size_t n);
+void http_stream_write_parts(struct http_request *req, const struct str *parts, size_t nparts);
+size_t http_stream_pending(const struct http_request *req);
+void http_stream_on_drained(struct http_request *req, void (*fn)(void *arg), void *arg);
+void http_stream_end(struct http_request *req);
+void http_stream_abort(struct http_request *req);
+
+/* --- pure helpers (loop/http_path.c), fuzzed --- */
+/* Percent-decodes one path segment or query value ('+' is a space when `query`).  False for a bad escape, NUL or
+ * invalid UTF-8. */
+bool http_unescape(struct str in, bool query, struct sbuf *out);
+/* Next k=v of a query string, decoded into the buffers (reset first); false at the end or, with *bad set, on a bad
+ * escape. */
+bool http_query_next(struct str *rest, struct sbuf *key, struct sbuf *value, bool *bad);
+
+#endif
