@@ -23,6 +23,7 @@ struct authn;
 struct authz;
 struct audit;
 struct watch_hub;
+struct crds;
 
 /* Who is asking.  Strings are owned by whoever made it and outlive the call. */
 struct caller {
@@ -55,6 +56,7 @@ struct api_request {
 	const char *field_manager; /* NULL: from user_agent */
 	const char *user_agent;
 	enum field_validation fields;
+	size_t body_bytes;	 /* how long the body was */
 	json_t *duplicates; /* array of paths that the body's parser saw twice, or NULL */
 	/* deletes; -1 = not given */
 	int64_t grace_seconds;
@@ -114,6 +116,7 @@ struct authn *api_authn(struct api *api);
 struct authz *api_authz(struct api *api);
 struct audit *api_audit(struct api *api);
 struct watch_hub *api_hub(struct api *api);
+struct crds *api_crds(struct api *api);
 struct pki *api_pki(struct api *api);
 const struct api_config *api_config(const struct api *api);
 /* Store number of a kind's storage. */

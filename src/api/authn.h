@@ -25,6 +25,9 @@ int authn_issue_token(struct authn *a, const char *ns, const char *sa_name, cons
 /* TokenReview: fills status of the review. */
 void authn_review(struct authn *a, json_t *review);
 
+/* Non-admins may make tokens only for themselves and groups they are in. */
+int authn_check_token_write(struct authn *a, const struct caller *c, const json_t *token, struct err *e);
+
 /* Bearer tokens of `stoker token`: "stk_<name>_<secret>"; the object (stoker.dev Token) holds the SHA-256 of the
  * secret. */
 #define TOKEN_PREFIX "stk_"

@@ -242,9 +242,8 @@ json_t *jsonx_pointer(const json_t *v, const char *pointer)
 {
 	struct str rest = str_of(pointer);
 	struct str part;
-	auto_sbuf struct sbuf key;
+	auto_sbuf struct sbuf key = SBUF(LIMIT_BODY);
 
-	sbuf_init(&key, LIMIT_BODY);
 	if (!*pointer)
 		return (json_t *)v;
 	if (*pointer != '/')
@@ -305,11 +304,10 @@ bool jsonx_equal(const json_t *a, const json_t *b)
 json_t *jsonx_stringn(const char *s, size_t n)
 {
 	json_t *v = json_stringn(s, n);
-	auto_sbuf struct sbuf clean;
+	auto_sbuf struct sbuf clean = SBUF(n * 3 + 1);
 
 	if (v)
 		return v;
-	sbuf_init(&clean, n * 3 + 1);
 	for (size_t i = 0; i < n;) {
 		size_t len = 1;
 

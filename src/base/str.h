@@ -51,6 +51,8 @@ struct sbuf {
 	bool over;
 };
 
+/* For declarations; a scope-owned buffer is always born with it. */
+#define SBUF(max_) ((struct sbuf){ .max = (max_) })
 void sbuf_init(struct sbuf *b, size_t max);
 void sbuf_done(struct sbuf *b);
 void sbuf_reset(struct sbuf *b);

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/* admission.c - rules that look beyond the object: its namespace, the caller's rights, other objects
+ *
+ * One row a rule.  A rule applies to the kinds it names (or to all) and runs on create, update or both.
+ */
+#include "api/authn.h"
+#include "api/authz.h"
+#include "api/crd.h"
+#include "api/verbs.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
+
+typedef int admit_fn(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
+
+/* Objects are made only in a namespace that exists and stays. */
+static int admit_namespace(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
+{
+	const struct kind *namespaces = registry_find(api_registry(api), "", "v1", "namespaces");
+	struct record r;
+	int kind;
+
+	(void)obj;
+	if (old || !req->kind->namespaced)
+		return 0;
+	if (api_store_kind(api, namespaces, &kind, e) < 0)
+		return -1;
+	if (store_get(api_store(api), kind, "", req->ns, &r, e) < 0) {
+		if (e->kind != ERR_NOT_FOUND)
+			return -1;
+		return err_set(e, ERR_NOT_FOUND, "namespaces \"%s\" not found", req->ns);
+	}
+	/* Only a namespace that is going away carries this word: no need to decode each time. */
+	if (memmem(r.body.p, r.body.n, "\"deletionTimestamp\"", 19)) {
+		char resource[320];
+
+		kind_resource_name(req->kind, resource, sizeof(resource));
+		err_cause(e, CAUSE_TERMINATING, "metadata.namespace", "namespace %s is being terminated", req->ns);
+		e->kind = ERR_FORBIDDEN;
+		snprintf(e->text, sizeof(e->text),
+			 "%.200s \"%.250s\" is forbidden: unable to create new content in namespace %.250s because it is being "
+			 "terminated",
+			 resource, jsonx_str_or(obj, "metadata.name", ""), req->ns);
+		return -1;
+	}
+	return 0;
+}
+
+static int admit_crd(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
+{
+	if (req->subresource)
+		return 0;
+	return crd_admit(api, obj, old, e);
+}
+
+static int admit_rbac(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
+{
+	return authz_check_escalation(api_authz(api), req->caller, req->kind, obj, old, e);
+}
+
+static int admit_token(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
+{
+	(void)old;
+	return authn_check_token_write(api_authn(api), req->caller, obj, e);
+}
+
+static const struct {
+	const char *group, *plural; /* NULL: every kind */
+	admit_fn *fn;
+} rules[] = {
+	{ NULL, NULL, admit_namespace },
+	{ "apiextensions.k8s.io", "customresourcedefinitions", admit_crd },
+	{ "rbac.authorization.k8s.io", NULL, admit_rbac },
+	{ "stoker.dev", "tokens", admit_token },
+};
+
+int admit_write(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
+{
+	const struct kind *k = req->kind;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		if ((rules[i].group && !streq(rules[i].group, k->group)) ||
+		    (rules[i].plural && !streq(rules[i].plural, k->plural)))
+			continue;
+		if (rules[i].fn(api, req, obj, old, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Namespaces the server itself lives in. */
+static const char *const kept_namespaces[] = { "default", "kube-system", "kube-public" };
+
+int admit_delete(struct api *api, const struct api_request *req, const json_t *old, struct err *e)
+{
+	const char *name = jsonx_str_or(old, "metadata.name", "");
+
+	(void)api;
+	if (*req->kind->group || !streq(req->kind->plural, "namespaces"))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(kept_namespaces); i++)
+		if (streq(name, kept_namespaces[i]))
+			return err_set(e, ERR_FORBIDDEN,
+				       "namespaces \"%s\" is forbidden: this namespace may not be deleted", name);
+	return 0;
+}
+
+void admit_written(struct api *api, const struct kind *k, const json_t *obj, const json_t *old)
+{
+	if (streq(k->group, "apiextensions.k8s.io") && streq(k->plural, "customresourcedefinitions") && obj)
+		crd_written(api_crds(api), obj, old);
+}

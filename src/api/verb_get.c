@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+/* verb_get.c - GET of one object: the stored text, decoded only where a version or a subresource asks for it */
+#include "api/object.h"
+#include "api/verbs.h"
+#include "base/mem.h"
+
+int verb_load(struct api *api, const struct kind *k, const char *ns, const char *name, json_t **ret, struct err *e)
+{
+	struct record r;
+	int kind;
+
+	if (api_store_kind(api, k, &kind, e) < 0 || store_get(api_store(api), kind, ns, name, &r, e) < 0)
+		return -1;
+	return object_parse(r.body, ret, e);
+}
+
+int verb_get(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
+{
+	struct record r;
+	json_t *obj;
+	int kind;
+
+	if (api_store_kind(api, req->kind, &kind, e) < 0 ||
+	    store_get(api_store(api), kind, req->ns, req->name, &r, e) < 0)
+		return -1;
+	ret->code = 200;
+	ret->kind = req->kind;
+	if (!req->kind->from_storage) {
+		ret->text = xstrndup(r.body.p, r.body.n);
+		ret->text_len = r.body.n;
+		return 0;
+	}
+	if (object_parse(r.body, &obj, e) < 0)
+		return -1;
+	ret->object = object_for_version(req->kind, obj);
+	return 0;
+}

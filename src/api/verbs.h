@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/* verbs.h - the verbs behind api_call(); for the files of this room only */
+#ifndef STOKER_API_VERBS_H
+#define STOKER_API_VERBS_H
+
+#include "api/api.h"
+
+typedef int verb_fn(struct api *api, struct api_request *req, struct api_result *ret, struct err *e);
+
+verb_fn verb_get, verb_create, verb_update, verb_patch, verb_delete, verb_delete_collection;
+
+/* May the caller?  ERR_FORBIDDEN in Kubernetes' words if not. */
+int verb_authorize(struct api *api, const struct api_request *req, struct err *e);
+
+/* The stored object of a request, decoded, in the stored form; ERR_NOT_FOUND without text. */
+int verb_load(struct api *api, const struct kind *k, const char *ns, const char *name, json_t **ret, struct err *e);
+
+/* Second half of create: obj is decoded and in the request's version.  `applied`: managedFields are already right. */
+int write_new(struct api *api, struct api_request *req, json_t *obj, bool applied, struct api_result *ret, struct err *e);
+/* Second half of update and patch: old in the stored form, obj in the request's version. */
+int write_over(struct api *api, struct api_request *req, json_t *old, json_t *obj, bool applied, struct api_result *ret,
+	       struct err *e);
+/* Puts obj (stored form, complete) in place of old and fills the result. */
+int write_store(struct api *api, struct api_request *req, json_t *old, json_t *obj, int code, struct api_result *ret,
+		struct err *e);
+/* Removes for good; the last part of deletion. */
+int write_remove(struct api *api, struct api_request *req, json_t *old, struct api_result *ret, struct err *e);
+/* Who writes, for managedFields. */
+const char *write_manager(const struct api_request *req, char *buf, size_t n);
+
+/* --- subresources.c: those that are not a plain part of the object --- */
+/* Handler for a subresource and verb, or NULL: the plain verb (status and its like). */
+verb_fn *subresource_handler(const struct kind *k, const char *name, enum verb verb);
+/* The part of the object a subresource writes: "status" for status and approval; NULL: everything but status. */
+const char *subresource_part(const char *name);
+
+/* --- admission.c: rules that need more than the object itself --- */
+/* Before a write is validated; old is NULL on create.  obj is in the request's version and may be changed. */
+int admit_write(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
+int admit_delete(struct api *api, const struct api_request *req, const json_t *old, struct err *e);
+/* After the write has been put into the turn's transaction (not on dry runs). */
+void admit_written(struct api *api, const struct kind *k, const json_t *obj, const json_t *old);
+
+/* --- list.c --- */
+/* Resolves the resourceVersion parameters of a list: *ret_at is 0 for "now". */
+int list_revision(struct api *api, const struct api_request *req, int64_t *ret_at, struct err *e);
+bool list_matches(const struct api_request *req, const json_t *obj);
+
+#endif
