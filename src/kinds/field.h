@@ -110,10 +110,14 @@ struct message {
 	void (*validate)(const json_t *obj, const struct path *at, struct err *e);
 };
 
+/* The row of a JSON member, also one that belongs to an inlined message; NULL if there is none. */
 const struct field *message_field(const struct message *m, const char *name);
 const struct field *message_field_number(const struct message *m, unsigned number);
 
-/* What decoding noticed: fields that the table does not know (paths, joined later into warnings or an error). */
+/* What decoding noticed: fields that the table does not know (paths, joined later into warnings or an error).  Only the
+ * first DECODE_MAX_UNKNOWN are kept. */
+#define DECODE_MAX_UNKNOWN 100
+
 struct decode_report {
 	json_t *unknown; /* array of path strings; NULL until the first */
 };
@@ -122,6 +126,9 @@ struct decode_report {
  * unknown fields and reports them.  A wrong type is ERR_BAD_REQUEST naming the path: `json: cannot unmarshal string
  * into Go struct field JobSpec.spec.parallelism of type int32` in spirit. */
 int message_decode(const struct message *m, json_t *obj, struct decode_report *report, struct err *e);
+/* The same for a part of an object: `at` says where it is. */
+int message_decode_at(const struct message *m, json_t *obj, const struct path *at, struct decode_report *report,
+		      struct err *e);
 /* Fills in defaults everywhere below obj. */
 void message_default(const struct message *m, json_t *obj);
 /* Rows' rules, then the messages' own functions, depth first.  Adds causes; returns -1 if there is any. */
