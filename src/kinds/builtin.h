@@ -19,5 +19,6 @@ struct body_message {
 };
 
 extern const struct body_message body_messages_core[], body_messages_rest[];
+extern const struct body_message body_messages_meta[]; /* meta.c */
 
 #endif
