@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/jsonx.h"
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "test.h"
+
+static json_t *parse(const char *s)
+{
+	struct err e = ERR_INIT;
+	json_t *v = NULL;
+
+	if (jsonx_parse(s, strlen(s), NULL, NULL, &v, &e) < 0)
+		test_fail(__FILE__, __LINE__, "%s: %s", s, e.text);
+	return v;
+}
+
+TEST("bad JSON is told with line and column")
+{
+	struct err e = ERR_INIT;
+	json_t *v = NULL;
+
+	CHECK(jsonx_parse("{\n \"a\": }", 9, NULL, NULL, &v, &e) < 0);
+	CHECK_INT(e.kind, ERR_BAD_REQUEST);
+	CHECK(str_starts(e.text, "invalid JSON at line 2, column"));
+	CHECK(v == NULL);
+	CHECK(jsonx_parse("", 0, NULL, NULL, &v, &e) < 0);
+	CHECK(jsonx_parse("{} x", 4, NULL, NULL, &v, &e) < 0);
+	CHECK(jsonx_parse("\"\\u0000\"", 8, NULL, NULL, &v, &e) < 0);
+}
+
+TEST("nesting is limited, brackets in strings do not count")
+{
+	auto_sbuf struct sbuf b;
+	struct err e = ERR_INIT;
+	json_t *v = NULL;
+
+	sbuf_init(&b, 10000);
+	for (int i = 0; i <= LIMIT_JSON_DEPTH; i++)
+		sbuf_addc(&b, '[');
+	for (int i = 0; i <= LIMIT_JSON_DEPTH; i++)
+		sbuf_addc(&b, ']');
+	CHECK(jsonx_parse(b.p, b.n, NULL, NULL, &v, &e) < 0);
+	CHECK_INT(jsonx_parse(b.p + 1, b.n - 2, NULL, NULL, &v, &e), 0);
+	json_decref(v);
+	sbuf_reset(&b);
+	sbuf_addc(&b, '"');
+	for (int i = 0; i < 1000; i++)
+		sbuf_adds(&b, "\\\"[");
+	sbuf_addc(&b, '"');
+	CHECK_INT(jsonx_parse(b.p, b.n, NULL, NULL, &v, &e), 0);
+	json_decref(v);
+}
+
+static void note(void *arg, const char *path)
+{
+	sbuf_addf(arg, "%s;", path);
+}
+
+TEST("duplicate keys are told with their path and the last one wins")
+{
+	static const char text[] = "{\"a\":{\"b\":1,\"b\":2},\"l\":[{\"c\":\"}\",\"c\":[]}],\"a\":{\"b\":3}}";
+	struct err e = ERR_INIT;
+	json_auto_t *v = NULL;
+	auto_sbuf struct sbuf seen;
+
+	sbuf_init(&seen, 1000);
+	CHECK_INT(jsonx_parse(text, sizeof(text) - 1, note, &seen, &v, &e), 0);
+	CHECK_STR(seen.p, "a.b;l[0].c;a;");
+	CHECK_INT(jsonx_int_or(v, "a.b", 0), 3);
+}
+
+TEST("paths read, set and remove")
+{
+	json_auto_t *v = parse("{\"a\":{\"b\":\"x\",\"n\":5,\"t\":true}}");
+
+	CHECK_STR(jsonx_str(v, "a.b"), "x");
+	CHECK_STR(jsonx_str(v, "a.n"), NULL);
+	CHECK_STR(jsonx_str_or(v, "a.c.d", "y"), "y");
+	CHECK_INT(jsonx_int_or(v, "a.n", 1), 5);
+	CHECK_INT(jsonx_int_or(v, "a.b", 1), 1);
+	CHECK(jsonx_bool_or(v, "a.t", false) && jsonx_bool_or(v, "a.z", true));
+	jsonx_set_new(v, "p.q.r", json_integer(1));
+	jsonx_set_new(v, "a.b.c", json_integer(2));
+	CHECK_INT(jsonx_int_or(v, "p.q.r", 0), 1);
+	CHECK_INT(jsonx_int_or(v, "a.b.c", 0), 2);
+	jsonx_del(v, "p.q");
+	jsonx_del(v, "p.q.nothing");
+	CHECK(jsonx_at(v, "p.q") == NULL && jsonx_at(v, "p") != NULL);
+}
+
+TEST("pointers unescape ~0 and ~1 and index lists")
+{
+	json_auto_t *v = parse("{\"a/b\":[1,{\"~\":2}],\"\":3}");
+
+	CHECK(jsonx_pointer(v, "") == v);
+	CHECK_INT(json_integer_value(jsonx_pointer(v, "/a~1b/0")), 1);
+	CHECK_INT(json_integer_value(jsonx_pointer(v, "/a~1b/1/~0")), 2);
+	CHECK_INT(json_integer_value(jsonx_pointer(v, "/")), 3);
+	CHECK(jsonx_pointer(v, "/a~1b/2") == NULL && jsonx_pointer(v, "/a~1b/-") == NULL);
+	CHECK(jsonx_pointer(v, "x") == NULL && jsonx_pointer(v, "/q/r") == NULL);
+}
+
+TEST("equality compares numbers by value and ignores the order of keys")
+{
+	json_auto_t *a = parse("{\"x\":1,\"y\":[1.5,null,\"s\"]}");
+	json_auto_t *b = parse("{\"y\":[1.5,null,\"s\"],\"x\":1.0}");
+	json_auto_t *c = parse("{\"y\":[1.5,null],\"x\":1}");
+
+	CHECK(jsonx_equal(a, b));
+	CHECK(!jsonx_equal(a, c));
+	CHECK(!jsonx_equal(a, NULL) && jsonx_equal(NULL, NULL));
+}
+
+TEST("strings from anywhere become valid ones")
+{
+	json_auto_t *v = jsonx_stringn("a\xff\xe2\x82\xac\xc3", 6);
+	json_auto_t *f = jsonx_stringf("%d-%s", 5, "x");
+
+	CHECK_STR(json_string_value(v), "a\xef\xbf\xbd\xe2\x82\xac\xef\xbf\xbd");
+	CHECK_STR(json_string_value(f), "5-x");
+}
+
+TEST("printing is compact or for people")
+{
+	json_auto_t *v = parse("{\"a\":[1,true]}");
+	auto_sbuf struct sbuf b, pretty;
+
+	sbuf_init(&b, 100);
+	sbuf_init(&pretty, 100);
+	jsonx_dump(v, &b);
+	jsonx_dump_pretty(v, &pretty);
+	CHECK_STR(b.p, "{\"a\":[1,true]}");
+	CHECK_STR(pretty.p, "{\n  \"a\": [\n    1,\n    true\n  ]\n}\n");
+}
