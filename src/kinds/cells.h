@@ -31,6 +31,9 @@ json_t *cell_join(const json_t *array, const char *sep, const char *fallback);
 /* "RWO,RWX" of an accessModes array. */
 json_t *cell_access_modes(const json_t *modes);
 
+/* Keys of an object, sorted; the caller frees the array, the texts are borrowed. */
+const char **cells_sorted_keys(const json_t *map, size_t *ret_n);
+
 #define COLUMN_NAME                                                                                                    \
 	{                                                                                                              \
 		.name = "Name", .type = "string", .format = "name",                                                    \
