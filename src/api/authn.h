@@ -8,7 +8,7 @@
 
 struct authn *authn_new(struct api *api);
 void authn_free(struct authn *a);
-/* Makes *ret (freed by authn_identity_free) from the transport and the headers, impersonation included.  No credential
+/* Makes *ret (freed by identity_free) from the transport and the headers, impersonation included.  No credential
  * gives system:anonymous; a bad one is ERR_UNAUTHORIZED. */
 struct identity;
 int authn_identify(struct authn *a, struct http_request *req, struct identity **ret, struct err *e);
@@ -16,7 +16,9 @@ const struct caller *identity_caller(const struct identity *id);
 /* Who it really was, when impersonating; else NULL. */
 const char *identity_impersonator(const struct identity *id);
 void identity_free(struct identity *id);
-/* First use by a local user: makes the namespace and the binding that lets its owner do anything in it. */
+/* First use by a local user: makes the namespace of the user's name and the binding that lets its owner do anything in
+ * it.  A namespace that exists is left as it is, whoever made it.  Does nothing for admins and for who came another
+ * way. */
 int authn_ensure_namespace(struct authn *a, const struct caller *c, struct err *e);
 
 /* A service-account token for TokenRequest: appends the JWT; *ret_expires in seconds since 1970. */
@@ -25,11 +27,14 @@ int authn_issue_token(struct authn *a, const char *ns, const char *sa_name, cons
 /* TokenReview: fills status of the review. */
 void authn_review(struct authn *a, json_t *review);
 
-/* Non-admins may make tokens only for themselves and groups they are in. */
-int authn_check_token_write(struct authn *a, const struct caller *c, const json_t *token, struct err *e);
-
-/* Bearer tokens of `stoker token`: "stk_<name>_<secret>"; the object (stoker.dev Token) holds the SHA-256 of the
- * secret. */
+/* Bearer tokens of `stoker token`: "stk_<name>_<secret>"; the object (stoker.dev/v1 Token, cluster scope) holds the
+ * SHA-256 of the whole text in hex. */
 #define TOKEN_PREFIX "stk_"
+/* Before a Token is stored: who is no admin may make one only for oneself, with groups one is in. */
+int authn_check_token_write(struct authn *a, const struct caller *c, const json_t *token, struct err *e);
+/* The namespace a user name owns: lower case, anything that may not stand in a DNS label is '-'; "" if nothing is left.
+ */
+#define USER_NAMESPACE_LEN 64
+void authn_user_namespace(const char *user, char out[USER_NAMESPACE_LEN]);
 
 #endif

@@ -22,10 +22,14 @@ bool authz_allowed(struct authz *a, const struct caller *c, const struct authz_a
 /* ERR_FORBIDDEN in Kubernetes' words if not: `pods "x" is forbidden: User "u" cannot get resource "pods" in API group
  * "" in the namespace "n"`. */
 int authz_require(struct authz *a, const struct caller *c, const struct authz_attributes *at, struct err *e);
+/* Reads roles and bindings anew on the next question: for who wrote one and asks in the same turn, before the commit
+ * has told everyone. */
+void authz_forget(struct authz *a);
 /* Escalation: writing a (Cluster)Role or binding needs every right it gives (or verb escalate/bind). */
 int authz_check_escalation(struct authz *a, const struct caller *c, const struct kind *k, const json_t *obj,
 			   const json_t *old, struct err *e);
-/* The review kinds: fills in status (SubjectAccessReview, SelfSubject..., LocalSubject..., SelfSubjectRulesReview). */
+/* The review kinds: fills in status (SubjectAccessReview, SelfSubject..., LocalSubject..., SelfSubjectRulesReview;
+ * also TokenReview and SelfSubjectReview, so that one call serves every kind of review). */
 int authz_review(struct authz *a, const struct caller *c, const struct kind *k, json_t *review, struct err *e);
 
 #endif

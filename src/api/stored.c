@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+/* stored.c - see stored.h */
+#include "api/stored.h"
+
+#include "base/jsonx.h"
+
+int stored_resolve(struct api *api, struct stored_kind *k, struct err *e)
+{
+	const struct kind *kind;
+
+	if (k->kind)
+		return 0;
+	kind = registry_find(api_registry(api), k->group, k->version, k->plural);
+	if (!kind)
+		return err_set(e, ERR_INTERNAL, "%s: no such kind here", k->plural);
+	if (api_store_kind(api, kind, &k->number, e) < 0)
+		return -1;
+	k->kind = kind;
+	return 0;
+}
+
+int stored_get(struct api *api, struct stored_kind *k, const char *ns, const char *name, json_t **ret, struct err *e)
+{
+	struct record r;
+
+	if (stored_resolve(api, k, e) < 0)
+		return -1;
+	if (store_get(api_store(api), k->number, ns, name, &r, e) < 0)
+		return -1;
+	if (jsonx_parse(r.body.p, r.body.n, NULL, NULL, ret, e) < 0) {
+		e->kind = ERR_CORRUPT;
+		return err_prefix(e, "%s %s", k->plural, name);
+	}
+	return 0;
+}
+
+int stored_write(struct api *api, struct stored_kind *k, enum verb verb, const char *ns, const char *name, json_t *body,
+		 struct err *e)
+{
+	struct api_result result = { 0 };
+	struct api_request req = { .caller = &caller_system,
+				   .verb = verb,
+				   .ns = ns,
+				   .name = verb == VERB_CREATE ? NULL : name,
+				   .body = body,
+				   .field_manager = "stoker",
+				   .user_agent = "stoker",
+				   .fields = FIELDS_IGNORE,
+				   .grace_seconds = -1 };
+
+	if (stored_resolve(api, k, e) < 0)
+		return -1;
+	req.kind = k->kind;
+	if (api_call(api, &req, &result, e) < 0)
+		return -1;
+	api_result_done(&result);
+	return 0;
+}
