@@ -115,9 +115,8 @@ static bool is_email(const char *s)
 
 static bool is_byte(const char *s)
 {
-	auto_sbuf struct sbuf out;
+	auto_sbuf struct sbuf out = SBUF(strlen(s) + 1);
 
-	sbuf_init(&out, strlen(s) + 1);
 	return base64_decode(s, strlen(s), &out);
 }
 

@@ -101,8 +101,8 @@ static bool type_fits(const struct schema_node *n, const json_t *v)
 
 static int check_enum(const struct schema_node *n, const json_t *v, const struct path *at, struct err *e)
 {
-	auto_sbuf struct sbuf all;
-	auto_sbuf struct sbuf got;
+	auto_sbuf struct sbuf all = SBUF(400);
+	auto_sbuf struct sbuf got = SBUF(200);
 	char where[512];
 	size_t i;
 	json_t *item;
@@ -112,8 +112,6 @@ static int check_enum(const struct schema_node *n, const json_t *v, const struct
 			return 0;
 	if (!e)
 		return -1;
-	sbuf_init(&all, 400);
-	sbuf_init(&got, 200);
 	jsonx_dump(v, &got);
 	json_array_foreach ((json_t *)n->enums, i, item) {
 		sbuf_adds(&all, i ? ", " : "");
@@ -205,9 +203,8 @@ static int check_unique(const struct schema_node *n, const json_t *v, const stru
 
 	map_init(&seen, NULL);
 	json_array_foreach ((json_t *)v, i, item) {
-		auto_sbuf struct sbuf id;
+		auto_sbuf struct sbuf id = SBUF(1 << 20);
 
-		sbuf_init(&id, 1 << 20);
 		item_identity(n, item, &id);
 		if (map_find(&seen, sbuf_str(&id).p)) {
 			json_auto_t *same = json_loads(sbuf_str(&id).p, JSON_DECODE_ANY, NULL);
