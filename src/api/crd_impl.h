@@ -16,14 +16,14 @@ bool crd_established(const json_t *crd);
 /* True if the server itself serves these kinds: the definition is kept but changes nothing. */
 bool crd_is_builtin(const struct registry *r, const json_t *crd);
 
-/* crd_kind.c: the kinds of one definition.  All versions are there, `served` ones come first; they share the store of
- * the storage version.  Texts are borrowed from `crd`, of which a reference is kept. */
+/* crd_kind.c: the kinds of one definition, one a version.  They share the store of the storage version.  Texts are
+ * borrowed from `crd`, of which a reference is kept. */
 struct custom;
 struct custom *custom_new(const json_t *crd, struct err *e);
 void custom_free(struct custom *c);
 const json_t *custom_crd(const struct custom *c);
 const struct kind *custom_storage(const struct custom *c);
-/* The i-th served kind, or NULL. */
+/* The i-th served kind in the definition's order, or NULL. */
 const struct kind *custom_served(const struct custom *c, size_t i);
 /* A definition that is going away takes no new objects. */
 void custom_stop_creating(struct custom *c);

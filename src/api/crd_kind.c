@@ -22,8 +22,6 @@ struct custom {
 	const char **short_names, **categories;
 	struct custom_version *versions; /* in the definition's order */
 	size_t n;
-	size_t *served; /* indexes, preferred version first */
-	size_t nserved;
 	size_t storage;
 };
 
@@ -36,7 +34,6 @@ void custom_free(struct custom *c)
 		free(c->versions[i].columns);
 	}
 	free(c->versions);
-	free(c->served);
 	free(c->short_names);
 	free(c->categories);
 	json_decref(c->crd);
@@ -55,7 +52,10 @@ const struct kind *custom_storage(const struct custom *c)
 
 const struct kind *custom_served(const struct custom *c, size_t i)
 {
-	return i < c->nserved ? &c->versions[c->served[i]].kind : NULL;
+	for (size_t v = 0; v < c->n; v++)
+		if (c->versions[v].served && i-- == 0)
+			return &c->versions[v].kind;
+	return NULL;
 }
 
 void custom_stop_creating(struct custom *c)
@@ -162,60 +162,6 @@ static int make_version(struct custom *c, size_t i, struct err *e)
 	return 0;
 }
 
-/* v2 > v1 > v1beta2 > v1beta1 > v1alpha1 > anything else by name: which version clients should prefer. */
-static int version_rank(const char *v, long *ret_major, long *ret_minor)
-{
-	char *end;
-
-	*ret_major = *ret_minor = 0;
-	if (v[0] != 'v' || v[1] < '1' || v[1] > '9')
-		return 0;
-	*ret_major = strtol(v + 1, &end, 10);
-	if (!*end)
-		return 3;
-	for (int stage = 1; stage <= 2; stage++) {
-		const char *word = stage == 1 ? "alpha" : "beta";
-
-		if (str_starts(end, word)) {
-			*ret_minor = strtol(end + strlen(word), &end, 10);
-			return *end ? 0 : stage;
-		}
-	}
-	return 0;
-}
-
-static bool version_before(const char *a, const char *b)
-{
-	long amajor;
-	long aminor;
-	long bmajor;
-	long bminor;
-	int arank = version_rank(a, &amajor, &aminor);
-	int brank = version_rank(b, &bmajor, &bminor);
-
-	if (arank != brank)
-		return arank > brank;
-	if (arank == 0)
-		return strcmp(a, b) < 0;
-	return amajor != bmajor ? amajor > bmajor : aminor > bminor;
-}
-
-static void sort_served(struct custom *c)
-{
-	c->served = xcalloc(c->n + 1, sizeof(*c->served));
-	for (size_t i = 0; i < c->n; i++) {
-		size_t at = c->nserved;
-
-		if (!c->versions[i].served)
-			continue;
-		for (; at && version_before(c->versions[i].kind.version, c->versions[c->served[at - 1]].kind.version);
-		     at--)
-			c->served[at] = c->served[at - 1];
-		c->served[at] = i;
-		c->nserved++;
-	}
-}
-
 struct custom *custom_new(const json_t *crd, struct err *e)
 {
 	struct custom *c = xcalloc(1, sizeof(*c));
@@ -234,6 +180,5 @@ struct custom *custom_new(const json_t *crd, struct err *e)
 	for (size_t i = 0; i < c->n; i++)
 		if (i != c->storage)
 			c->versions[i].kind.storage = custom_storage(c);
-	sort_served(c);
 	return c;
 }
