@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+/* compact.c - what is superseded goes, what has expired goes, a little at a time
+ *
+ * `floor` is the oldest revision a watch may start from.  It moves up over the log row by row: when it passes row R,
+ * the row that R superseded (R.prev) can no longer be asked for and is deleted; a tombstone goes with it.  So each
+ * write is visited once, whatever the size of the store, and live rows are never touched.  The floor is kept in `meta`:
+ * the revision counter starts from the larger of it and the newest row, and so never runs backwards.
+ *
+ * Rows of expiring kinds are found through their partial index, in order of age, and deleted as by anyone.
+ *
+ * A step runs in the work phase and is bounded by rows and by time; its transaction is committed by the next turn, with
+ * that turn's requests.  With nothing to do there is one timer, for the moment the oldest row comes of age, and with an
+ * empty history not even that.
+ */
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "kinds/kind.h"
+#include "store/store_impl.h"
+
+#define STEP_ROWS    2000 /* looked at */
+#define STEP_DELETES 128  /* each dirties a page or two, and all are in one commit */
+#define STEP_NS      (4 * 1000 * 1000)
+#define CHECK_EVERY  32 /* rows between looks at the clock */
+
+struct step {
+	int64_t now;
+	int64_t until_ns;
+	int rows, deletes;
+	bool more;   /* stopped by a bound */
+	int64_t due; /* wall second of the next row to come of age; 0: none */
+};
+
+static bool step_spent(struct step *st)
+{
+	st->rows++;
+	if (st->rows >= STEP_ROWS || st->deletes >= STEP_DELETES ||
+	    (st->rows % CHECK_EVERY == 0 && clock_mono_ns() > st->until_ns))
+		st->more = true;
+	return st->more;
+}
+
+static void step_due(struct step *st, int64_t when)
+{
+	if (!st->due || when < st->due)
+		st->due = when;
+}
+
+static int forget(struct store *s, int64_t rv)
+{
+	sqlite3_stmt *st;
+	int rc = sql_use(s, SQL_FORGET, &st);
+
+	if (rc != SQLITE_OK)
+		return rc;
+	sqlite3_bind_int64(st, 1, rv);
+	return sql_run(st);
+}
+
+static int set_floor(struct store *s, int64_t floor)
+{
+	sqlite3_stmt *st;
+	int rc = sql_use(s, SQL_FLOOR_SET, &st);
+
+	if (rc != SQLITE_OK)
+		return rc;
+	sqlite3_bind_int64(st, 1, floor);
+	rc = sql_run(st);
+	if (rc == SQLITE_OK)
+		s->floor = floor;
+	return rc;
+}
+
+struct passing {
+	int64_t rv, prev;
+	bool tombstone;
+};
+
+/* Collects the rows the floor may pass now; deleting under an open cursor would be asking for trouble. */
+static int find_passing(struct store *s, struct step *step, struct passing *ret, int *ret_n)
+{
+	sqlite3_stmt *st;
+	int rc = sql_use(s, SQL_PASSING, &st);
+	int n = 0;
+
+	if (rc != SQLITE_OK)
+		return rc;
+	sqlite3_bind_int64(st, 1, s->floor);
+	sqlite3_bind_int64(st, 2, s->durable_rv);
+	while (!step->more && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+		int64_t rv = sqlite3_column_int64(st, 0);
+		int64_t time = sqlite3_column_int64(st, 3);
+
+		if (rv > s->rv - s->config.history_rows && time + s->config.history_seconds > step->now) {
+			step_due(step, time + s->config.history_seconds);
+			break;
+		}
+		ret[n++] =
+			(struct passing){ rv, sqlite3_column_int64(st, 1), sqlite3_column_int(st, 2) == STORE_DELETED };
+		step->deletes += (ret[n - 1].prev != 0) + ret[n - 1].tombstone;
+		step_spent(step);
+	}
+	sqlite3_reset(st);
+	*ret_n = n;
+	return rc == SQLITE_DONE || rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+/* Moves the floor.  The caller has no transaction open unless the turn has. */
+static int compact_history(struct store *s, struct step *step, struct err *e)
+{
+	auto_free struct passing *rows = xreallocarray(NULL, STEP_ROWS, sizeof(*rows));
+	int n = 0;
+	int rc = find_passing(s, step, rows, &n);
+
+	if (rc != SQLITE_OK)
+		return sql_error(s, rc, "compacting", e);
+	if (n == 0)
+		return 0;
+	if (txn_begin(s, false, e) < 0)
+		return -1;
+	for (int i = 0; i < n && rc == SQLITE_OK; i++) {
+		if (rows[i].prev)
+			rc = forget(s, rows[i].prev);
+		if (rc == SQLITE_OK && rows[i].tombstone)
+			rc = forget(s, rows[i].rv);
+	}
+	if (rc == SQLITE_OK)
+		rc = set_floor(s, rows[n - 1].rv);
+	return rc == SQLITE_OK ? 0 : txn_fail(s, rc, "compacting", e);
+}
+
+struct expired {
+	int64_t rv;
+	int kind;
+	char *ns, *name;
+};
+
+static int find_expired(struct store *s, struct step *step, struct expired *ret, int *ret_n)
+{
+	sqlite3_stmt *st;
+	int rc = sql_use(s, SQL_EXPIRING, &st);
+	int n = 0;
+
+	if (rc != SQLITE_OK)
+		return rc;
+	sqlite3_bind_int64(st, 1, s->expire_from);
+	while (!step->more && n < STEP_DELETES && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+		int64_t rv = sqlite3_column_int64(st, 0);
+		int64_t time = sqlite3_column_int64(st, 1);
+
+		if (time + s->config.event_seconds > step->now) {
+			step_due(step, time + s->config.event_seconds);
+			break;
+		}
+		s->expire_from = rv;
+		if (sqlite3_column_int64(st, 5) == rv) {
+			ret[n++] = (struct expired){ rv, sqlite3_column_int(st, 2),
+						     xstrdup((const char *)sqlite3_column_text(st, 3)),
+						     xstrdup((const char *)sqlite3_column_text(st, 4)) };
+			step->deletes++;
+		}
+		step_spent(step);
+	}
+	sqlite3_reset(st);
+	*ret_n = n;
+	return rc == SQLITE_DONE || rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+static int expire_one(struct store *s, const struct expired *x, struct err *e)
+{
+	json_auto_t *old = NULL;
+	struct record r;
+	int64_t rv;
+
+	if (store_get(s, x->kind, x->ns, x->name, &r, e) < 0 ||
+	    jsonx_parse(r.body.p, r.body.n, NULL, NULL, &old, e) < 0)
+		return err_prefix(e, "%s/%s", x->ns, x->name);
+	return store_delete(s, x->kind, x->ns, x->name, old, &rv, e);
+}
+
+static int expire_objects(struct store *s, struct step *step, struct err *e)
+{
+	struct expired found[STEP_DELETES];
+	int n = 0;
+	int rc = find_expired(s, step, found, &n);
+	int done = rc == SQLITE_OK ? 0 : sql_error(s, rc, "looking for expired objects", e);
+
+	for (int i = 0; i < n; i++) {
+		if (done == 0)
+			done = expire_one(s, &found[i], e);
+		free(found[i].ns);
+		free(found[i].name);
+	}
+	if (done < 0)
+		s->expire_from = 0;
+	return done;
+}
+
+/* Sleeps until the next row is of age and a little longer, so that a trickle of writes is dealt with in batches. */
+static void arm(struct store *s, int64_t due, int64_t now)
+{
+	int64_t slack = s->config.history_seconds / 10;
+	int64_t ms = (due > now ? due - now : 0) * 1000 + slack * 1000;
+
+	loop_timer_set(s->loop, &s->compact_timer, ms > 100 ? ms : 100);
+}
+
+bool compact_step(struct store *s)
+{
+	struct step step = { .now = clock_wall(), .until_ns = clock_mono_ns() + STEP_NS };
+	struct err e = ERR_INIT;
+
+	if (s->full || s->trouble[0] || s->poisoned)
+		return false;
+	if (expire_objects(s, &step, &e) < 0 || compact_history(s, &step, &e) < 0) {
+		log_warn("compaction failed: %s, trying again later", e.text);
+		step = (struct step){ .now = step.now, .due = step.now + 60 };
+	}
+	if (!step.more && step.due)
+		arm(s, step.due, step.now);
+	return step.more;
+}
+
+static void on_work(void *arg)
+{
+	struct store *s = arg;
+
+	if (compact_step(s))
+		loop_schedule(s->loop, &s->compact_hook);
+}
+
+static void on_due(void *arg)
+{
+	struct store *s = arg;
+
+	loop_schedule(s->loop, &s->compact_hook);
+}
+
+void compact_init(struct store *s)
+{
+	s->compact_hook = (struct loop_hook){ .run = on_work, .arg = s, .phase = LOOP_WORK };
+	s->compact_timer = (struct loop_timer){ .fire = on_due, .arg = s };
+}
+
+void compact_poke(struct store *s)
+{
+	int64_t slack = s->config.history_rows / 8 < 1000 ? s->config.history_rows / 8 : 1000;
+	int64_t seconds = s->config.history_seconds;
+
+	if (s->durable_rv - s->floor > s->config.history_rows + slack) {
+		loop_schedule(s->loop, &s->compact_hook);
+		return;
+	}
+	if (s->rv == s->floor || loop_timer_pending(&s->compact_timer))
+		return;
+	if (s->config.event_seconds < seconds)
+		seconds = s->config.event_seconds;
+	arm(s, clock_wall() + seconds, clock_wall());
+}
