@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* http.h - the HTTP/1.1 server: TLS on TCP, plain on a Unix socket
  *
- * It parses requests with libhttp-parser over libevent's bufferevents, one at a time per connection (pipelined requests
- * wait their turn), and calls the handler with a whole request.  The handler, or anyone it hands the request to,
- * answers later by http_reply() or by a stream.  A request that cannot be parsed is answered here, by the error
- * function, so that even a malformed one gets a Status.  evhttp is not used: it answers bad requests itself in HTML and
- * cannot hand over a connection for an upgrade.
+ * It parses requests with libhttp-parser, one at a time per connection (pipelined requests wait their turn), and calls
+ * the handler with a whole request.  The handler, or anyone it hands the request to, answers later by http_reply() or
+ * by a stream.  A request that cannot be parsed is answered here, by the error function, so that even a malformed one
+ * gets a Status.  evhttp is not used: it answers bad requests itself in HTML and cannot hand over a connection for an
+ * upgrade.  Nor are bufferevents: a reply goes from one buffer to the socket in one write, and a quiet connection keeps
+ * no buffers.
  *
  * Life of a request: it lives from the handler call until its reply is queued or its connection dies.  A holder that
- * waits (for a commit, for a watch event) sets http_on_close() and must forget the request when that is called.
+ * waits (for a commit, for a watch event) sets http_on_close() and must forget the request when that is called.  A
+ * client that has only stopped sending still gets a reply, but a stream ends for it.
  */
 #ifndef STOKER_LOOP_HTTP_H
 #define STOKER_LOOP_HTTP_H
@@ -49,9 +51,18 @@ struct http_handlers {
 struct http_server *http_server_new(struct loop *loop, const struct http_handlers *handlers);
 /* Closes listeners and every connection. */
 void http_server_free(struct http_server *s);
-/* HOST:PORT with TLS.  Port 0 picks one; *ret_port is the one in use. */
+/* HOST:PORT with TLS (plain if `tls` is NULL: for tests).  Port 0 picks one; *ret_port is the one in use. */
 int http_listen_tcp(struct http_server *s, const char *host, int port, struct tls_server *tls, int *ret_port,
 		    struct err *e);
+/* As base/limits.h says unless set; for tests and for settings.  Before the first http_listen_*(). */
+struct http_limits {
+	size_t url, headers, body, connections;
+	int64_t request_ms; /* to send a whole request, or to take a whole reply without progress */
+	int64_t idle_ms;
+	int64_t sweep_ms; /* how often both are looked at while there are connections */
+};
+void http_server_set_limits(struct http_server *s, const struct http_limits *limits);
+
 /* Replaces a dead socket file; refuses a live one.  Mode 0666: identity comes from peer credentials. */
 int http_listen_unix(struct http_server *s, const char *path, struct err *e);
 /* No new connections; those idle are closed, those with a request under way close after it. */
@@ -84,11 +95,18 @@ void http_reply(struct http_request *req, int code, const char *type, const void
 /* Answers with a body made of several parts, each copied once. */
 void http_reply_parts(struct http_request *req, int code, const char *type, const struct str *parts, size_t nparts);
 
-/* A streamed reply (chunked).  http_stream_write() queues; http_stream_pending() says how many bytes the client has not
- * taken yet; on_drained is called when it has taken all.  http_stream_end() ends cleanly, http_stream_abort() cuts. */
+/* A streamed reply (chunked).  http_stream_write() queues, and what a turn has queued leaves together at its end;
+ * http_stream_pending() says how many bytes the client has not taken yet; on_drained is called when it has taken all.
+ * http_stream_end() ends cleanly, http_stream_abort() cuts; after either the request is gone, and on_close is not
+ * called. */
 void http_stream_start(struct http_request *req, int code, const char *type);
 void http_stream_write(struct http_request *req, const void *p, size_t n);
 void http_stream_write_parts(struct http_request *req, const struct str *parts, size_t nparts);
+/* The same text for many streams: framed once, shared by reference.  Born with one reference. */
+struct http_shared;
+struct http_shared *http_shared_new(const struct str *parts, size_t nparts);
+void http_shared_unref(struct http_shared *shared);
+void http_stream_write_shared(struct http_request *req, struct http_shared *shared);
 size_t http_stream_pending(const struct http_request *req);
 void http_stream_on_drained(struct http_request *req, void (*fn)(void *arg), void *arg);
 void http_stream_end(struct http_request *req);

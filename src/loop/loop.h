@@ -18,6 +18,7 @@
 struct loop;
 struct event_base;
 
+/* Also ignores SIGPIPE, for TLS has no MSG_NOSIGNAL; a forked child that executes something else sets it back. */
 struct loop *loop_new(void);
 void loop_free(struct loop *loop);
 /* Runs until loop_stop(). */
@@ -28,12 +29,13 @@ void loop_stop(struct loop *loop);
 /* For the other files of this room only. */
 struct event_base *loop_base(struct loop *loop);
 
-/* The phases at the end of a turn, in their order. */
-enum loop_phase { LOOP_COMMIT, LOOP_AFTER_COMMIT, LOOP_WORK, LOOP_PHASE__COUNT };
+/* The phases at the end of a turn, in their order.  LOOP_FLUSH is loop/http.c's own: what after-commit hooks wrote to
+ * streams leaves in one piece per connection before controllers start to work. */
+enum loop_phase { LOOP_COMMIT, LOOP_AFTER_COMMIT, LOOP_FLUSH, LOOP_WORK, LOOP_PHASE__COUNT };
 
 /* A hook is embedded in its owner and runs once each time it has been scheduled.  Scheduling twice before it runs is
- * the same as once.  A hook of a later phase may be scheduled from an earlier one and runs in the same turn; one of an
- * earlier phase runs in the next turn, which then does not block. */
+ * the same as once.  A hook of a later phase may be scheduled from an earlier one and runs in the same turn; one of the
+ * same or an earlier phase runs in the next turn, which then does not block. */
 struct loop_hook {
 	void (*run)(void *arg);
 	void *arg;
@@ -67,8 +69,11 @@ struct loop_fd *loop_fd_new(struct loop *loop, int fd, bool read, bool write,
 			    void (*ready)(void *arg, bool readable, bool writable), void *arg);
 void loop_fd_free(struct loop_fd *w);
 
-/* A child process ended: its wait status.  Uses SIGCHLD; the caller forked it. */
+/* A child process ended: its wait status.  Uses SIGCHLD; the caller forked it.  Called once; also for a child that had
+ * ended before this call. */
 int loop_on_child(struct loop *loop, pid_t pid, void (*fn)(void *arg, pid_t pid, int wait_status), void *arg,
 		  struct err *e);
+/* No callback will follow; the child is then the caller's to wait for. */
+void loop_forget_child(struct loop *loop, pid_t pid);
 
 #endif
