@@ -39,15 +39,13 @@ struct audit {
 
 static void chain_next(const char chain[CHAIN_HEX + 1], struct str line, char out[CHAIN_HEX + 1])
 {
-	auto_sbuf struct sbuf text;
-	auto_sbuf struct sbuf hex;
+	auto_sbuf struct sbuf text = SBUF(CHAIN_HEX + line.n);
+	auto_sbuf struct sbuf hex = SBUF(CHAIN_HEX);
 	unsigned char sum[SHA256_LEN];
 
-	sbuf_init(&text, CHAIN_HEX + line.n);
 	sbuf_add(&text, chain, CHAIN_HEX);
 	sbuf_add(&text, line.p, line.n);
 	crypto_sha256(text.p, text.n, sum);
-	sbuf_init(&hex, CHAIN_HEX);
 	hex_encode(sum, sizeof(sum), &hex);
 	memcpy(out, hex.p, CHAIN_HEX + 1);
 }
@@ -260,11 +258,10 @@ static void add_line(struct sbuf *b, const struct audit_event *ev)
 
 void audit_record(struct audit *a, const struct audit_event *ev)
 {
-	auto_sbuf struct sbuf line;
+	auto_sbuf struct sbuf line = SBUF(MAX_LINE);
 
 	if (!audit_wanted(ev))
 		return;
-	sbuf_init(&line, MAX_LINE);
 	add_line(&line, ev);
 	if (a->size + (int64_t)(a->pending.n + line.n + 2 * CHAIN_TAIL) > a->max && (a->size || a->pending.n))
 		rotate(a);

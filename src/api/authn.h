@@ -17,8 +17,8 @@ const struct caller *identity_caller(const struct identity *id);
 const char *identity_impersonator(const struct identity *id);
 void identity_free(struct identity *id);
 /* First use by a local user: makes the namespace of the user's name and the binding that lets its owner do anything in
- * it.  A namespace that exists is left as it is, whoever made it.  Does nothing for admins and for who came another
- * way. */
+ * it.  See authn_home.c for namespaces that are already there.  Does nothing for admins and for who came another way.
+ */
 int authn_ensure_namespace(struct authn *a, const struct caller *c, struct err *e);
 
 /* A service-account token for TokenRequest: appends the JWT; *ret_expires in seconds since 1970. */

@@ -1,34 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /* authn_home.c - a local user owns the namespace of the same name
  *
- * It is made on first use, with a binding to "admin" in it.  A namespace that is already there is never taken over:
- * two accounts may come down to one name ("a.b", "a_b"), and an account may be called like something an admin
- * made for another purpose.
+ * It is made on first use, with a binding to "admin" in it, and an annotation says whose it is.  One that an admin has
+ * made ahead, of exactly the user's name and with no owner, is handed over in the same way.  Any other that is already
+ * there stays as it is: two accounts may come down to one name ("a.b", "a_b").  Who takes the binding away later has
+ * the last word, because the annotation stays.
  */
 #include "api/authn_parts.h"
 
-#include <ctype.h>
-
-#include "api/authz.h"
+#include "api/rbac_rules.h"
+#include "base/jsonx.h"
 #include "base/mem.h"
 
-#define MAX_HOMES 4096
-
-void authn_user_namespace(const char *user, char out[USER_NAMESPACE_LEN])
-{
-	size_t n = 0;
-
-	for (const char *p = user; *p && n < USER_NAMESPACE_LEN - 1; p++) {
-		unsigned char c = (unsigned char)*p;
-		char to = (char)(c < 128 && isalnum(c) ? tolower(c) : '-');
-
-		if (n || to != '-')
-			out[n++] = to;
-	}
-	while (n && out[n - 1] == '-')
-		n--;
-	out[n] = '\0';
-}
+#define MAX_HOMES    4096
+#define OWNER        "stoker.dev/owner"
+#define FIRST_PERSON 1000 /* uids below are services' */
 
 /* Names with a meaning of their own, whoever has an account called so. */
 static bool is_reserved(const char *ns)
@@ -37,39 +23,71 @@ static bool is_reserved(const char *ns)
 	       str_starts(ns, "stoker-");
 }
 
-static int make_home(struct authn *a, const char *user, const char *ns, struct err *e)
+static int make_binding(struct authn *a, const char *user, const char *ns, struct err *e)
 {
-	json_auto_t *namespace =
-		json_pack("{s:{s:s,s:{s:s}}}", "metadata", "name", ns, "annotations", "stoker.dev/owner", user);
 	json_auto_t *binding =
 		json_pack("{s:{s:s,s:s},s:{s:s,s:s,s:s},s:[{s:s,s:s,s:s}]}", "metadata", "name", "owner", "namespace",
-			  ns, "roleRef", "apiGroup", "rbac.authorization.k8s.io", "kind", "ClusterRole", "name",
-			  "admin", "subjects", "kind", "User", "apiGroup", "rbac.authorization.k8s.io", "name", user);
+			  ns, "roleRef", "apiGroup", RBAC_GROUP, "kind", "ClusterRole", "name", "admin", "subjects",
+			  "kind", "User", "apiGroup", RBAC_GROUP, "name", user);
 
-	if (!namespace || !binding)
-		return err_set(e, ERR_INVALID, "user name is not UTF-8");
-	if (stored_write(a->api, &a->kinds[AUTHN_NAMESPACE], VERB_CREATE, "", ns, namespace, e) < 0 ||
-	    stored_write(a->api, &a->kinds[AUTHN_BINDING], VERB_CREATE, ns, "owner", binding, e) < 0)
-		return err_prefix(e, "making namespace \"%s\"", ns);
+	if (stored_write(a->api, &a->kinds[AUTHN_BINDING], VERB_CREATE, ns, "owner", binding, e) < 0) {
+		if (e->kind != ERR_EXISTS)
+			return err_prefix(e, "binding namespace \"%s\" to its owner", ns);
+		err_clear(e);
+	}
 	/* The request that brought us here is decided before the commit tells authz of the binding. */
 	authz_forget(api_authz(a->api));
 	return 0;
 }
 
+static int make_home(struct authn *a, const char *user, const char *ns, struct err *e)
+{
+	json_auto_t *namespace = json_pack("{s:{s:s,s:{s:s}}}", "metadata", "name", ns, "annotations", OWNER, user);
+
+	if (stored_write(a->api, &a->kinds[AUTHN_NAMESPACE], VERB_CREATE, "", ns, namespace, e) < 0)
+		return err_prefix(e, "making namespace \"%s\"", ns);
+	return make_binding(a, user, ns, e);
+}
+
+/* Someone made the namespace for this user: it has exactly the name and no owner yet.  Accounts of services are left
+ * out, whose names ("mail", "backup") an admin may well have used for something else. */
+static bool is_waiting(const struct caller *c, const char *ns, const json_t *namespace)
+{
+	int64_t uid;
+
+	return streq(c->user, ns) && str_int64(c->uid, FIRST_PERSON, UINT32_MAX, &uid) &&
+	       !json_object_get(jsonx_at(namespace, "metadata.annotations"), OWNER) &&
+	       !jsonx_at(namespace, "metadata.deletionTimestamp");
+}
+
+static int move_in(struct authn *a, const char *ns, json_t *namespace, struct err *e)
+{
+	if (!jsonx_at(namespace, "metadata.annotations"))
+		jsonx_set_new(namespace, "metadata.annotations", json_object());
+	json_object_set_new(jsonx_at(namespace, "metadata.annotations"), OWNER, json_string(ns));
+	if (stored_write(a->api, &a->kinds[AUTHN_NAMESPACE], VERB_UPDATE, "", ns, namespace, e) < 0)
+		return err_prefix(e, "marking namespace \"%s\" with its owner", ns);
+	return make_binding(a, ns, ns, e);
+}
+
 int authn_ensure_namespace(struct authn *a, const struct caller *c, struct err *e)
 {
-	struct stored_kind *k = &a->kinds[AUTHN_NAMESPACE];
 	char ns[USER_NAMESPACE_LEN];
+	json_auto_t *namespace = NULL;
 
 	if (!c->local || map_find(&a->homes, c->user) || caller_in_group(c, "system:masters"))
 		return 0;
 	authn_user_namespace(c->user, ns);
 	if (is_reserved(ns))
 		return 0;
-	if (stored_resolve(a->api, k, e) < 0)
-		return -1;
-	if (!store_exists(api_store(a->api), k->number, "", ns))
+	if (stored_get(a->api, &a->kinds[AUTHN_NAMESPACE], "", ns, &namespace, e) < 0) {
+		if (e->kind != ERR_NOT_FOUND)
+			return -1;
+		err_clear(e);
 		return make_home(a, c->user, ns, e);
+	}
+	if (is_waiting(c, ns, namespace))
+		return move_in(a, ns, namespace, e);
 	/* Remembered only when it is sure to last: a write of this turn could still be undone. */
 	if (store_dirty(api_store(a->api)))
 		return 0;

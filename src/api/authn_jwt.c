@@ -78,12 +78,11 @@ static struct identity *claims_identity(const json_t *claims)
 
 int authn_verify_jwt(struct authn *a, struct str token, struct verified *ret, struct err *e)
 {
-	auto_sbuf struct sbuf text;
+	auto_sbuf struct sbuf text = SBUF(LIMIT_HEADERS);
 	json_auto_t *claims = NULL;
 	struct err unreadable = ERR_INIT;
 	struct verified v = { 0 };
 
-	sbuf_init(&text, LIMIT_HEADERS);
 	if (!pki_verify_jwt(api_pki(a->api), token, &text) || text.over ||
 	    jsonx_parse(text.p ? text.p : "", text.n, NULL, NULL, &claims, &unreadable) < 0 ||
 	    token_check_claims(claims, clock_wall()))
@@ -173,7 +172,7 @@ int authn_issue_token(struct authn *a, const char *ns, const char *sa_name, cons
 	json_auto_t *bound =
 		json_pack("{s:s,s:{s:s,s:s}}", "namespace", ns, "serviceaccount", "name", sa_name, "uid", sa_uid);
 	json_auto_t *claims = NULL;
-	auto_sbuf struct sbuf text;
+	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
 	char jti[37];
 	int64_t now = clock_wall();
 
@@ -186,7 +185,6 @@ int authn_issue_token(struct authn *a, const char *ns, const char *sa_name, cons
 			   jsonx_stringf(SERVICE_ACCOUNT "%s:%s", ns, sa_name), "exp", (json_int_t)(now + seconds),
 			   "iat", (json_int_t)now, "nbf", (json_int_t)now, "jti", jti, "kubernetes.io", bound, "aud",
 			   json_array_size(audiences) ? json_incref(audiences) : json_pack("[s]", API_AUDIENCE));
-	sbuf_init(&text, LIMIT_BODY);
 	jsonx_dump(claims, &text);
 	pki_sign_jwt(api_pki(a->api), sbuf_str(&text), out);
 	*ret_expires = now + seconds;

@@ -70,7 +70,8 @@ static void add_unix_groups(struct identity *id, const char *account, gid_t prim
 	}
 	for (int i = 0; i < n; i++) {
 		auto_free char *name = group_name(gids[i]);
-		auto_free char *group = name ? xasprintf("unix:%s", name) : NULL;
+		bool written = name && str_is_utf8(name, strlen(name));
+		auto_free char *group = written ? xasprintf("unix:%s", name) : NULL;
 
 		if (group)
 			identity_add_group(id, group);
@@ -91,8 +92,8 @@ static struct identity *look_up(struct authn *a, uid_t uid)
 	auto_free char *account = account_name(uid, &gid);
 	auto_free char *number = xasprintf("%lld", (long long)uid);
 	auto_free char *nameless = xasprintf("uid:%s", number);
-	/* An account whose name would pass for one of ours gets its number instead. */
-	bool named = account && *account && !strchr(account, ':');
+	/* An account whose name would pass for one of ours, or could not be written, gets its number instead. */
+	bool named = account && *account && !strchr(account, ':') && str_is_utf8(account, strlen(account));
 	struct identity *id = identity_new(named ? account : nameless, number);
 
 	if (account)

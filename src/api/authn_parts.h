@@ -7,8 +7,8 @@
  *	authn_token.c  bearer tokens: cache, `stoker token`, TokenReview
  *	authn_jwt.c    service-account tokens: verify and issue
  *	authn_home.c   a local user's own namespace
- *	impersonate.c  Impersonate-* headers
- *	token_text.c   the pure parts of tokens
+ *	impersonate.c  asking as someone else; impersonate_header.c reads the headers
+ *	authn_text.c   the pure parts
  */
 #ifndef STOKER_API_AUTHN_PARTS_H
 #define STOKER_API_AUTHN_PARTS_H
@@ -34,7 +34,7 @@ void identity_set_local(struct identity *id);
 /* {"username","uid","groups","extra"}, a new reference. */
 json_t *identity_user_info(const struct identity *id);
 
-/* --- token_text.c --- */
+/* --- authn_text.c --- */
 enum token_form { TOKEN_BAD, TOKEN_STATIC, TOKEN_JWT };
 /* By its looks; a static one's name goes to *ret_name. */
 enum token_form token_form(struct str token, struct str *ret_name);
@@ -84,7 +84,7 @@ void authn_tokens_changed(struct authn *a, const struct change *c);
 /* --- authn_home.c --- */
 void authn_homes_changed(struct authn *a, const struct change *c);
 
-/* --- impersonate.c --- */
+/* --- impersonate.c, impersonate_header.c --- */
 struct impersonation {
 	bool asked;
 	const char *user, *uid; /* borrowed from the headers */

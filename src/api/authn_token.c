@@ -102,12 +102,11 @@ static int verify_static(struct authn *a, struct str token, struct str name, str
 	struct stored_kind *k = &a->kinds[AUTHN_TOKEN];
 	auto_free char *object = xstrndup(name.p, name.n);
 	json_auto_t *stored = NULL;
-	auto_sbuf struct sbuf hex;
+	auto_sbuf struct sbuf hex = SBUF(SHA256_LEN * 2);
 	const char *hash;
 
 	if (stored_get(a->api, k, "", object, &stored, e) < 0)
 		return e->kind == ERR_NOT_FOUND ? unauthorized(e) : -1;
-	sbuf_init(&hex, SHA256_LEN * 2);
 	token_hash(token, &hex);
 	hash = jsonx_str_or(stored, "spec.hash", "");
 	if (strlen(hash) != hex.n || !crypto_same(hash, hex.p, hex.n))
@@ -173,13 +172,12 @@ static void remember(struct authn *a, const char *key, struct verified *v, int64
 
 int authn_bearer(struct authn *a, struct str token, struct identity **ret, struct err *e)
 {
-	auto_sbuf struct sbuf key;
+	auto_sbuf struct sbuf key = SBUF(SHA256_LEN * 2);
 	struct cached_token *hit;
 	struct verified v = { 0 };
 	json_auto_t *audiences = NULL;
 	int64_t now = clock_wall();
 
-	sbuf_init(&key, SHA256_LEN * 2);
 	token_hash(token, &key);
 	hit = map_find(&a->tokens, key.p);
 	if (hit && hit->until > now) {

@@ -264,11 +264,10 @@ static void forbidden_text(const struct caller *c, const struct authz_attributes
 
 int authz_require(struct authz *a, const struct caller *c, const struct authz_attributes *at, struct err *e)
 {
-	auto_sbuf struct sbuf text;
+	auto_sbuf struct sbuf text = SBUF(sizeof(e->text) - 1);
 
 	if (authz_allowed(a, c, at))
 		return 0;
-	sbuf_init(&text, sizeof(e->text) - 1);
 	forbidden_text(c, at, &text);
 	return err_set(e, ERR_FORBIDDEN, "%s", text.p ? text.p : "forbidden");
 }

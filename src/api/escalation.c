@@ -60,13 +60,11 @@ static int forbidden(const struct check *c, const char *why, struct err *e)
 
 static int require_rules(const struct check *c, const json_t *rules, struct err *e)
 {
-	auto_sbuf struct sbuf missing;
-	auto_sbuf struct sbuf text;
+	auto_sbuf struct sbuf missing = SBUF(LIMIT_STATUS_TEXT);
+	auto_sbuf struct sbuf text = SBUF(LIMIT_STATUS_TEXT * 2);
 
-	sbuf_init(&missing, LIMIT_STATUS_TEXT);
 	if (holds(c, rules, &missing))
 		return 0;
-	sbuf_init(&text, LIMIT_STATUS_TEXT * 2);
 	sbuf_addf(&text, "user \"%s\" (groups=[", c->caller->user);
 	for (const char *const *g = c->caller->groups; g && *g; g++) {
 		if (g != c->caller->groups)
@@ -97,9 +95,8 @@ static int check_aggregation(const struct check *c, struct err *e)
 {
 	json_auto_t *everything = json_pack("[{s:[s],s:[s],s:[s]},{s:[s],s:[s]}]", "verbs", "*", "apiGroups", "*",
 					    "resources", "*", "verbs", "*", "nonResourceURLs", "*");
-	auto_sbuf struct sbuf unused;
+	auto_sbuf struct sbuf unused = SBUF(LIMIT_STATUS_TEXT);
 
-	sbuf_init(&unused, LIMIT_STATUS_TEXT);
 	if (holds(c, everything, &unused))
 		return 0;
 	return forbidden(c, "must have cluster-admin privileges to use an aggregationRule", e);

@@ -141,12 +141,11 @@ static struct grants *grants_in(struct subject *s, const char *ns)
 
 static void link_grant(struct rbac_index *x, struct rbac_grant *g)
 {
-	auto_sbuf struct sbuf key;
+	auto_sbuf struct sbuf key = SBUF(LIMIT_OBJECT);
 	struct map *map;
 	struct subject *s;
 	struct grants *to;
 
-	sbuf_init(&key, LIMIT_OBJECT);
 	map = subject_map(x, g, &key);
 	if (!map || !key.p || key.over)
 		return;
@@ -162,13 +161,12 @@ static void link_grant(struct rbac_index *x, struct rbac_grant *g)
 
 static void unlink_grant(struct rbac_index *x, const struct rbac_grant *g)
 {
-	auto_sbuf struct sbuf key;
+	auto_sbuf struct sbuf key = SBUF(LIMIT_OBJECT);
 	struct map *map;
 	struct subject *s;
 	struct grants *from;
 	size_t kept = 0;
 
-	sbuf_init(&key, LIMIT_OBJECT);
 	map = subject_map(x, g, &key);
 	s = map && key.p ? map_find(map, key.p) : NULL;
 	if (!s)

@@ -63,10 +63,11 @@ int authz_bootstrap(struct authz *a, struct err *e)
 	for (size_t i = 0; i < ARRAY_SIZE(defaults); i++)
 		if (reconcile(a, &defaults[i], &changed, e) < 0)
 			return -1;
-	/* The changes of the last run have been gathered then; those of this start are here. */
-	if (changed && authz_aggregate(a, e) < 0)
-		return -1;
-	if (changed)
-		authz_forget(a);
-	return 0;
+	if (!changed) {
+		/* A crash may have come between a role and those that gather it; looking can wait until we serve. */
+		loop_schedule(api_loop(a->api), &a->aggregate);
+		return 0;
+	}
+	authz_forget(a);
+	return authz_aggregate(a, e);
 }

@@ -250,10 +250,9 @@ static bool same_thing(const struct right *a, const struct right *b)
 /* The line of right i together with the verbs of the later ones on the same thing, which are marked as told. */
 static char *right_line(struct missing *m, size_t i)
 {
-	auto_sbuf struct sbuf b;
+	auto_sbuf struct sbuf b = SBUF(LIMIT_STATUS_TEXT);
 	struct right r = m->rights[i];
 
-	sbuf_init(&b, LIMIT_STATUS_TEXT);
 	sbuf_addc(&b, '{');
 	add_one(&b, "APIGroups", r.group);
 	add_one(&b, "Resources", r.resource);

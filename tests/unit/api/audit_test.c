@@ -26,6 +26,15 @@ static struct audit_event event(const char *verb, int code)
 				     .user_agent = "kubectl/v1 \"quoted\"\n" };
 }
 
+/* A directory of its own for each test. */
+static char *new_dir(void)
+{
+	char *dir = xasprintf("%s/audit-XXXXXX", test_dir());
+
+	CHECK(mkdtemp(dir) != NULL);
+	return dir;
+}
+
 static char *read_all(const char *path, size_t *ret_n)
 {
 	FILE *f = fopen(path, "re");
@@ -54,7 +63,7 @@ TEST("writes, refusals and whatever reaches into a pod are recorded, reads are n
 
 TEST("a record is one line of JSON in a private file")
 {
-	const char *dir = test_dir();
+	auto_free char *dir = new_dir();
 	struct loop *loop = loop_new();
 	struct audit *a = audit_new(loop, dir, 0);
 	struct audit_event ev = event("create", 201);
@@ -85,7 +94,7 @@ TEST("a record is one line of JSON in a private file")
 
 TEST("the chain goes on over restarts, and a flipped byte shows")
 {
-	const char *dir = test_dir();
+	auto_free char *dir = new_dir();
 	auto_free char *path = xasprintf("%s/audit.log", dir);
 	struct loop *loop = loop_new();
 	struct audit_event ev = event("delete", 200);
@@ -119,7 +128,7 @@ TEST("the chain goes on over restarts, and a flipped byte shows")
 
 TEST("a full log becomes audit.log.1, and both stay within the cap")
 {
-	const char *dir = test_dir();
+	auto_free char *dir = new_dir();
 	auto_free char *path = xasprintf("%s/audit.log", dir);
 	auto_free char *old = xasprintf("%s/audit.log.1", dir);
 	struct loop *loop = loop_new();
@@ -143,7 +152,7 @@ TEST("a full log becomes audit.log.1, and both stay within the cap")
 
 TEST("a line cut off by a crash does not swallow the next")
 {
-	const char *dir = test_dir();
+	auto_free char *dir = new_dir();
 	auto_free char *path = xasprintf("%s/audit.log", dir);
 	struct loop *loop = loop_new();
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_TRUNC, 0600);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* token_text.c - what can be said about a token without looking anything up */
+/* authn_text.c - what can be said about tokens and names without looking anything up; pure */
 #include "api/authn_parts.h"
+
+#include <ctype.h>
+#include <strings.h>
 
 #include "base/jsonx.h"
 #include "base/mem.h"
@@ -122,4 +125,20 @@ json_t *token_audiences(const json_t *given, const json_t *wanted)
 			json_array_append(ret, audience);
 	}
 	return ret;
+}
+
+void authn_user_namespace(const char *user, char out[USER_NAMESPACE_LEN])
+{
+	size_t n = 0;
+
+	for (const char *p = user; *p && n < USER_NAMESPACE_LEN - 1; p++) {
+		unsigned char c = (unsigned char)*p;
+		char to = (char)(c < 128 && isalnum(c) ? tolower(c) : '-');
+
+		if (n || to != '-')
+			out[n++] = to;
+	}
+	while (n && out[n - 1] == '-')
+		n--;
+	out[n] = '\0';
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* token_text_test.c - tokens by their looks, claims, audiences, names of homes, impersonation headers */
+/* authn_text_test.c - tokens by their looks, claims, audiences, names of homes, impersonation headers */
 #include "api/authn_parts.h"
 
 #include "base/jsonx.h"
@@ -111,4 +111,53 @@ TEST("audiences are those both sides name")
 	CHECK_INT(json_array_size(own), 1);
 	CHECK_INT(json_array_size(none), 0);
 	CHECK_INT(json_array_size(one), 1);
+}
+
+TEST("a user's namespace is a DNS label made of the name")
+{
+	static const struct {
+		const char *user, *ns;
+	} rows[] = {
+		{ "alice", "alice" },
+		{ "Alice.B_C", "alice-b-c" },
+		{ "uid:1234", "uid-1234" },
+		{ "-_x_-", "x" },
+		{ "___", "" },
+		{ "", "" },
+		{ "j\xc3\xb6rg", "j--rg" },
+		{ "a@corp.example", "a-corp-example" },
+	};
+	char out[USER_NAMESPACE_LEN];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		authn_user_namespace(rows[i].user, out);
+		CHECK_STR(out, rows[i].ns);
+	}
+	authn_user_namespace("a123456789b123456789c123456789d123456789e123456789f123456789g123456789", out);
+	CHECK_INT(strlen(out), 63);
+}
+
+TEST("impersonation headers are gathered in any case and order")
+{
+	struct impersonation i;
+
+	impersonation_init(&i);
+	impersonation_header(&i, "Accept", "x");
+	impersonation_header(&i, "Imp", "x");
+	CHECK(!i.asked);
+	impersonation_header(&i, "IMPERSONATE-GROUP", "a");
+	impersonation_header(&i, "Impersonate-Group", "b");
+	impersonation_header(&i, "impersonate-user", "eve");
+	impersonation_header(&i, "Impersonate-Uid", "7");
+	impersonation_header(&i, "Impersonate-Extra-Acme.com%2FProject", "p1");
+	impersonation_header(&i, "Impersonate-Extra-Acme.com%2FProject", "p2");
+	impersonation_header(&i, "Impersonate-Extra-bad%zz", "q");
+	CHECK(i.asked);
+	CHECK_STR(i.user, "eve");
+	CHECK_STR(i.uid, "7");
+	CHECK(caller_in_group(identity_caller(i.rest), "a"));
+	CHECK(caller_in_group(identity_caller(i.rest), "b"));
+	CHECK_INT(json_array_size(json_object_get(identity_caller(i.rest)->extra, "acme.com/project")), 2);
+	CHECK_INT(json_array_size(json_object_get(identity_caller(i.rest)->extra, "bad%zz")), 1);
+	impersonation_done(&i);
 }
