@@ -14,6 +14,7 @@
 #include "base/mem.h"
 
 #define NANO 1000000000
+#define ATTO 1000000000000000000
 #define CAP  ((__int128)INT64_MAX * NANO)
 
 /* format 'd': 10^exp, 'b': 2^exp.  "E" followed by a digit is an exponent instead. */
@@ -66,27 +67,47 @@ static bool parse_suffix(const char *s, char *ret_format, int *ret_exp)
 	return false;
 }
 
-/* Digits (with at most one point among them) read with the point moved `shift` places right, in nanos.  *ret_more is
- * set if something nonzero was below. */
-static __int128 read_digits(const char *p, size_t n, int shift, bool *ret_more)
+/* A number cut at two places below the point: nanos, what is left of one in 10^-18ths, and whether there was more. */
+struct parts {
+	__int128 nano;
+	uint64_t rest;
+	bool more;
+};
+
+/* Digits (with at most one point among them) read with the point moved `shift` places right. */
+static struct parts read_digits(const char *p, size_t n, int shift)
 {
 	const char *dot = memchr(p, '.', n);
 	long whole = (dot ? dot - p : (long)n) + shift; /* digits before the point, once moved */
+	struct parts v = { 0 };
 	long seen = 0;
-	__int128 v = 0;
 
-	*ret_more = false;
 	for (size_t i = 0; i < n; i++) {
 		if (p[i] == '.')
 			continue;
-		if (seen++ >= whole + 9)
-			*ret_more |= p[i] != '0';
-		else if (v <= CAP)
-			v = v * 10 + (p[i] - '0');
+		if (seen >= whole + 27)
+			v.more |= p[i] != '0';
+		else if (seen >= whole + 9)
+			v.rest = v.rest * 10 + (uint64_t)(p[i] - '0');
+		else if (v.nano <= CAP)
+			v.nano = v.nano * 10 + (p[i] - '0');
+		seen++;
 	}
-	for (; seen < whole + 9 && v && v <= CAP; seen++)
-		v *= 10;
+	for (; seen < whole + 9 && v.nano && v.nano <= CAP; seen++)
+		v.nano *= 10;
+	for (seen = seen < whole + 9 ? whole + 9 : seen; seen < whole + 27 && v.rest; seen++)
+		v.rest *= 10;
 	return v;
+}
+
+/* Times 2^bits; what is left is only worth rounding up for. */
+static __int128 scale_binary(struct parts v, int bits)
+{
+	__int128 low = (__int128)v.rest << bits;
+
+	if (v.nano > CAP >> bits)
+		return CAP;
+	return (v.nano << bits) + low / ATTO + (low % ATTO || v.more);
 }
 
 bool quantity_parse(const char *text, struct quantity *ret)
@@ -95,7 +116,7 @@ bool quantity_parse(const char *text, struct quantity *ret)
 	const char *digits = text + (*text == '-' || *text == '+');
 	size_t n = strspn(digits, "0123456789.");
 	const char *dot = memchr(digits, '.', n);
-	bool more;
+	struct parts parts;
 	char format;
 	int exp;
 	__int128 v;
@@ -104,11 +125,8 @@ bool quantity_parse(const char *text, struct quantity *ret)
 		return false;
 	if (!parse_suffix(digits + n, &format, &exp))
 		return false;
-	v = read_digits(digits, n, format == 'b' ? 0 : exp, &more);
-	if (format == 'b')
-		v = v > CAP >> exp ? CAP : v << exp;
-	if (more)
-		v++;
+	parts = read_digits(digits, n, format == 'b' ? 0 : exp);
+	v = format == 'b' ? scale_binary(parts, exp) : parts.nano + (parts.rest || parts.more);
 	if (v > CAP)
 		v = CAP;
 	*ret = (struct quantity){ .nano = negative ? -v : v, .format = format };
@@ -147,8 +165,9 @@ void quantity_text(const struct quantity *q, char out[QUANTITY_TEXT])
 		put_number(0, false, "", out);
 		return;
 	}
-	if (q->format == 'b' && v >= (__int128)1024 * NANO) {
-		v = (v + NANO - 1) / NANO;
+	/* Small and fractional ones are clearer, and exact, in decimal. */
+	if (q->format == 'b' && v >= (__int128)1024 * NANO && v % NANO == 0) {
+		v /= NANO;
 		for (exp = 0; v % 1024 == 0 && exp < 60; exp += 10)
 			v /= 1024;
 		put_number(v, negative, exp ? suffix_of('b', exp) : "", out);
