@@ -306,7 +306,6 @@ json_t *jsonx_stringn(const char *s, size_t n)
 	json_t *v = json_stringn(s, n);
 	auto_sbuf struct sbuf clean = SBUF(n * 3 + 1);
 
-	sbuf_init(&clean, n * 3 + 1);
 	if (v)
 		return v;
 	for (size_t i = 0; i < n;) {

@@ -72,10 +72,9 @@ static int count_nodes(struct reader *r, size_t n, yaml_mark_t at)
 
 static json_t *binary(const char *s)
 {
-	auto_sbuf struct sbuf packed, bytes;
+	auto_sbuf struct sbuf packed = SBUF(strlen(s));
+	auto_sbuf struct sbuf bytes = SBUF(strlen(s));
 
-	sbuf_init(&packed, strlen(s));
-	sbuf_init(&bytes, strlen(s));
 	for (; *s; s++)
 		if (!strchr(" \t\r\n", *s))
 			sbuf_addc(&packed, *s);
@@ -211,7 +210,7 @@ static int add_merge(struct reader *r, json_t *merges, json_t *v, yaml_mark_t at
 /* One key and its value.  *ret_end: the mapping is over. */
 static int read_pair(struct reader *r, json_t *map, json_t *merges, bool *ret_end)
 {
-	auto_sbuf struct sbuf key;
+	auto_sbuf struct sbuf key = SBUF(LIMIT_BODY);
 	size_t base = r->path.n;
 	json_t *v = NULL;
 	bool merge, value_end;
@@ -219,7 +218,6 @@ static int read_pair(struct reader *r, json_t *map, json_t *merges, bool *ret_en
 	yaml_mark_t at;
 	int rc = 0;
 
-	sbuf_init(&key, LIMIT_BODY);
 	if (next_event(r, &ev) < 0)
 		return -1;
 	at = ev.start_mark;

@@ -171,9 +171,8 @@ static int decode_bytes(struct decoder *d, const json_t *v, const struct field *
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const char *s = json_string_value(v);
 	size_t n = json_string_length(v);
-	auto_sbuf struct sbuf clean;
+	auto_sbuf struct sbuf clean = SBUF(n);
 
-	sbuf_init(&clean, n);
 	if (!s)
 		return wrong_type(d, v, f, at, false);
 	if (is_base64(s, n))

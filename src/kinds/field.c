@@ -92,9 +92,8 @@ static void put_value(const json_t *value, struct sbuf *out)
 			keep--;
 		sbuf_add_json_string(out, s, keep);
 	} else {
-		auto_sbuf struct sbuf text;
+		auto_sbuf struct sbuf text = SBUF(VALUE_MAX_TEXT);
 
-		sbuf_init(&text, VALUE_MAX_TEXT);
 		jsonx_dump(value, &text);
 		sbuf_add(out, sbuf_str(&text).p, text.n);
 		n += text.over;
@@ -106,10 +105,9 @@ static void put_value(const json_t *value, struct sbuf *out)
 int path_invalid(const struct path *at, struct err *e, const json_t *value, const char *fmt, ...)
 {
 	char where[PATH_MAX_TEXT];
-	auto_sbuf struct sbuf text;
+	auto_sbuf struct sbuf text = SBUF(LIMIT_STATUS_TEXT);
 	va_list ap;
 
-	sbuf_init(&text, LIMIT_STATUS_TEXT);
 	put_value(value, &text);
 	sbuf_adds(&text, ": ");
 	va_start(ap, fmt);
@@ -123,9 +121,8 @@ int path_unsupported(const struct path *at, struct err *e, const char *value, co
 	char where[PATH_MAX_TEXT];
 	struct str rest = str_of(values);
 	struct str part;
-	auto_sbuf struct sbuf text;
+	auto_sbuf struct sbuf text = SBUF(LIMIT_STATUS_TEXT);
 
-	sbuf_init(&text, LIMIT_STATUS_TEXT);
 	sbuf_add_json_string(&text, value, strnlen(value, VALUE_MAX_TEXT));
 	for (const char *lead = ": supported values: "; str_split(&rest, '|', &part); lead = ", ")
 		sbuf_addf(&text, "%s\"%.*s\"", lead, STR_FMT(part));
@@ -135,9 +132,8 @@ int path_unsupported(const struct path *at, struct err *e, const char *value, co
 int path_duplicate(const struct path *at, struct err *e, const json_t *value)
 {
 	char where[PATH_MAX_TEXT];
-	auto_sbuf struct sbuf text;
+	auto_sbuf struct sbuf text = SBUF(LIMIT_STATUS_TEXT);
 
-	sbuf_init(&text, LIMIT_STATUS_TEXT);
 	put_value(value, &text);
 	return err_cause(e, CAUSE_DUPLICATE, path_text(at, where, sizeof(where)), "Duplicate value: %s", text.p);
 }
@@ -145,10 +141,9 @@ int path_duplicate(const struct path *at, struct err *e, const json_t *value)
 int path_forbidden(const struct path *at, struct err *e, const char *fmt, ...)
 {
 	char where[PATH_MAX_TEXT];
-	auto_sbuf struct sbuf text;
+	auto_sbuf struct sbuf text = SBUF(LIMIT_STATUS_TEXT);
 	va_list ap;
 
-	sbuf_init(&text, LIMIT_STATUS_TEXT);
 	va_start(ap, fmt);
 	sbuf_vaddf(&text, fmt, ap);
 	va_end(ap);

@@ -79,9 +79,8 @@ static bool accept(struct parser *ps, const char *mark)
 static int parse_quoted(struct parser *ps, char **ret)
 {
 	char quote = *ps->p;
-	auto_sbuf struct sbuf s;
+	auto_sbuf struct sbuf s = SBUF(strlen(ps->p));
 
-	sbuf_init(&s, strlen(ps->p));
 	for (ps->p++; *ps->p != quote; ps->p++) {
 		if (*ps->p == '\\' && ps->p[1])
 			ps->p++;
@@ -96,9 +95,8 @@ static int parse_quoted(struct parser *ps, char **ret)
 
 static int parse_name(struct parser *ps, char **ret)
 {
-	auto_sbuf struct sbuf s;
+	auto_sbuf struct sbuf s = SBUF(strlen(ps->p));
 
-	sbuf_init(&s, strlen(ps->p));
 	for (; *ps->p && !strchr(".[]{}()=!<>&| \t'\"", *ps->p); ps->p++) {
 		if (*ps->p == '\\' && ps->p[1])
 			ps->p++;

@@ -198,12 +198,11 @@ static int parse_field_term(struct str text, const struct kind *k, struct select
 {
 	const char *eq = memchr(text.p, '=', text.n);
 	const char *op = eq > text.p && eq[-1] == '!' ? eq - 1 : eq;
-	auto_sbuf struct sbuf value;
+	auto_sbuf struct sbuf value = SBUF(text.n);
 	struct selectable field;
 	struct str label;
 	struct term *t;
 
-	sbuf_init(&value, text.n);
 	if (!eq)
 		return err_set(e, ERR_BAD_REQUEST, "invalid selector: '%.*s'; can't understand it: there is no '='",
 			       text.n > 200 ? 200 : (int)text.n, text.p);

@@ -31,11 +31,10 @@ TEST("bad JSON is told with line and column")
 
 TEST("nesting is limited, brackets in strings do not count")
 {
-	auto_sbuf struct sbuf b;
+	auto_sbuf struct sbuf b = SBUF(10000);
 	struct err e = ERR_INIT;
 	json_t *v = NULL;
 
-	sbuf_init(&b, 10000);
 	for (int i = 0; i <= LIMIT_JSON_DEPTH; i++)
 		sbuf_addc(&b, '[');
 	for (int i = 0; i <= LIMIT_JSON_DEPTH; i++)
@@ -62,9 +61,8 @@ TEST("duplicate keys are told with their path and the last one wins")
 	static const char text[] = "{\"a\":{\"b\":1,\"b\":2},\"l\":[{\"c\":\"}\",\"c\":[]}],\"a\":{\"b\":3}}";
 	struct err e = ERR_INIT;
 	json_auto_t *v = NULL;
-	auto_sbuf struct sbuf seen;
+	auto_sbuf struct sbuf seen = SBUF(1000);
 
-	sbuf_init(&seen, 1000);
 	CHECK_INT(jsonx_parse(text, sizeof(text) - 1, note, &seen, &v, &e), 0);
 	CHECK_STR(seen.p, "a.b;l[0].c;a;");
 	CHECK_INT(jsonx_int_or(v, "a.b", 0), 3);
@@ -124,10 +122,9 @@ TEST("strings from anywhere become valid ones")
 TEST("printing is compact or for people")
 {
 	json_auto_t *v = parse("{\"a\":[1,true]}");
-	auto_sbuf struct sbuf b, pretty;
+	auto_sbuf struct sbuf b = SBUF(100);
+	auto_sbuf struct sbuf pretty = SBUF(100);
 
-	sbuf_init(&b, 100);
-	sbuf_init(&pretty, 100);
 	jsonx_dump(v, &b);
 	jsonx_dump_pretty(v, &pretty);
 	CHECK_STR(b.p, "{\"a\":[1,true]}");

@@ -113,9 +113,8 @@ TEST("help lines up and long options get a line of their own")
 		{ "a-rather-long-option", 0, OPT_STRING, 0, "VALUE", "Long." },
 		OPT_END,
 	};
-	auto_sbuf struct sbuf out;
+	auto_sbuf struct sbuf out = SBUF(1000);
 
-	sbuf_init(&out, 1000);
 	opt_help(some, &out);
 	CHECK_STR(out.p, "  -q, --quiet               Say nothing.\n"
 			 "      --a-rather-long-option VALUE\n"

@@ -85,9 +85,8 @@ TEST("a buffer grows to its ceiling and says when something did not fit")
 
 TEST("JSON strings are escaped")
 {
-	auto_sbuf struct sbuf b;
+	auto_sbuf struct sbuf b = SBUF(100);
 
-	sbuf_init(&b, 100);
 	sbuf_add_json_string(&b, "a\"\\\n\t\x01", 6);
 	CHECK_STR(b.p, "\"a\\\"\\\\\\n\\t\\u0001\"");
 }
@@ -99,30 +98,27 @@ TEST("base64 goes both ways and refuses anything foreign")
 	static const char *const wrong[] = { "Zg", "Zg=", "Z===", "Zm9=v", "Zm9v\n", "Zh==", "====", "Zm-v" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(plain); i++) {
-		auto_sbuf struct sbuf b, back;
+		auto_sbuf struct sbuf b = SBUF(100);
+		auto_sbuf struct sbuf back = SBUF(100);
 
-		sbuf_init(&b, 100);
-		sbuf_init(&back, 100);
 		base64_encode(plain[i], strlen(plain[i]), &b);
 		CHECK_STR(sbuf_str(&b).p, coded[i]);
 		CHECK(base64_decode(sbuf_str(&b).p, b.n, &back));
 		CHECK_STR(sbuf_str(&back).p, plain[i]);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
-		auto_sbuf struct sbuf back;
+		auto_sbuf struct sbuf back = SBUF(100);
 
-		sbuf_init(&back, 100);
 		CHECK(!base64_decode(wrong[i], strlen(wrong[i]), &back));
 	}
 }
 
 TEST("base64url has no padding and hex is lower case")
 {
-	auto_sbuf struct sbuf b, back, hex;
+	auto_sbuf struct sbuf b = SBUF(100);
+	auto_sbuf struct sbuf back = SBUF(100);
+	auto_sbuf struct sbuf hex = SBUF(100);
 
-	sbuf_init(&b, 100);
-	sbuf_init(&back, 100);
-	sbuf_init(&hex, 100);
 	base64url_encode("\xfb\xff", 2, &b);
 	CHECK_STR(b.p, "-_8");
 	CHECK(base64url_decode(b.p, b.n, &back));

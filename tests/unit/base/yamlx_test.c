@@ -11,9 +11,8 @@ static const char *yaml_json(const char *text)
 	static char out[4096];
 	struct err e = ERR_INIT;
 	json_auto_t *v = NULL;
-	auto_sbuf struct sbuf b;
+	auto_sbuf struct sbuf b = SBUF(sizeof(out) - 1);
 
-	sbuf_init(&b, sizeof(out) - 1);
 	if (yamlx_parse(text, strlen(text), NULL, NULL, &v, &e) < 0)
 		snprintf(out, sizeof(out), "%s", e.text);
 	else {
@@ -104,11 +103,10 @@ TEST("copies made by aliases do not share values")
 
 TEST("an alias bomb is an error")
 {
-	auto_sbuf struct sbuf b;
+	auto_sbuf struct sbuf b = SBUF(100000);
 	struct err e = ERR_INIT;
 	json_t *v = NULL;
 
-	sbuf_init(&b, 100000);
 	sbuf_adds(&b, "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n");
 	for (int i = 1; i < 10; i++) {
 		sbuf_addf(&b, "a%d: &a%d [", i, i);
@@ -123,11 +121,10 @@ TEST("an alias bomb is an error")
 
 TEST("depth is limited")
 {
-	auto_sbuf struct sbuf b;
+	auto_sbuf struct sbuf b = SBUF(100000);
 	struct err e = ERR_INIT;
 	json_t *v = NULL;
 
-	sbuf_init(&b, 100000);
 	for (int i = 0; i <= LIMIT_JSON_DEPTH; i++)
 		sbuf_adds(&b, "- ");
 	sbuf_adds(&b, "1\n");
@@ -175,9 +172,8 @@ TEST("duplicate keys are told with their path and the last one wins")
 	static const char text[] = "spec:\n  a: 1\n  list:\n  - b: 1\n    b: 2\n  a: 3\n";
 	struct err e = ERR_INIT;
 	json_auto_t *v = NULL;
-	auto_sbuf struct sbuf seen;
+	auto_sbuf struct sbuf seen = SBUF(1000);
 
-	sbuf_init(&seen, 1000);
 	CHECK_INT(yamlx_parse(text, sizeof(text) - 1, note, &seen, &v, &e), 0);
 	CHECK_STR(seen.p, "spec.list[0].b;spec.a;");
 	CHECK_INT(jsonx_int_or(v, "spec.a", 0), 3);
@@ -186,10 +182,9 @@ TEST("duplicate keys are told with their path and the last one wins")
 static void check_round_trip(const json_t *v)
 {
 	struct err e = ERR_INIT;
-	auto_sbuf struct sbuf text;
+	auto_sbuf struct sbuf text = SBUF(1 << 20);
 	json_auto_t *back = NULL;
 
-	sbuf_init(&text, 1 << 20);
 	yamlx_dump(v, &text);
 	if (yamlx_parse(text.p, text.n, NULL, NULL, &back, &e) < 0)
 		test_fail(__FILE__, __LINE__, "%s in:\n%s", e.text, text.p);
@@ -294,12 +289,11 @@ TEST("values are written as kubectl writes them")
 {
 	struct err e = ERR_INIT;
 	json_auto_t *v = NULL;
-	auto_sbuf struct sbuf out;
+	auto_sbuf struct sbuf out = SBUF(10000);
 	static const char json[] =
 		"{\"b\":[{\"y\":\"2020-01-02T03:04:05Z\",\"x\":1},[],{}],\"a\":{\"t\":true,\"n\":null,\"f\":1.5},"
 		"\"s\":\"l1\\nl2\\n\",\"q\":\"true\"}";
 
-	sbuf_init(&out, 10000);
 	CHECK_INT(jsonx_parse(json, sizeof(json) - 1, NULL, NULL, &v, &e), 0);
 	yamlx_dump(v, &out);
 	CHECK_STR(out.p,
