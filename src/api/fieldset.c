@@ -35,16 +35,23 @@ bool fieldset_node_inner(const json_t *node)
 	return json_object_size(node) > (json_object_get(node, ".") ? 1 : 0);
 }
 
-/* Takes `kids` (or NULL), which has no "." yet. */
-static json_t *make_node(bool member, json_t *kids)
+/* A node to add children to; "." comes first, as Kubernetes writes it. */
+static json_t *open_node(bool member)
 {
-	if (json_object_size(kids) == 0) {
-		json_decref(kids);
-		return member ? json_object() : NULL;
-	}
+	json_t *node = json_object();
+
 	if (member)
-		json_object_set_new(kids, ".", json_object());
-	return kids;
+		json_object_set_new(node, ".", json_object());
+	return node;
+}
+
+/* Takes the node: without children it is a plain member or nothing. */
+static json_t *close_node(bool member, json_t *node)
+{
+	if (json_object_size(node) > (member ? 1 : 0))
+		return node;
+	json_decref(node);
+	return member ? json_object() : NULL;
 }
 
 /* An empty root would be a member if it were a node. */
@@ -65,55 +72,61 @@ static bool is_root_empty(const json_t *set)
 static json_t *node_union(const json_t *a, const json_t *b)
 {
 	json_t *kids;
+	bool member;
 	const char *key;
 	json_t *child;
 
 	if (!a || !b || a == b)
 		return json_incref((json_t *)(a ? a : b));
-	kids = json_object();
+	member = fieldset_node_member(a) || fieldset_node_member(b);
+	kids = open_node(member);
 	json_object_foreach ((json_t *)a, key, child)
 		if (!streq(key, "."))
 			json_object_set_new_nocheck(kids, key, node_union(child, json_object_get(b, key)));
 	json_object_foreach ((json_t *)b, key, child)
 		if (!streq(key, ".") && !json_object_get(kids, key))
 			json_object_set_nocheck(kids, key, child);
-	return make_node(fieldset_node_member(a) || fieldset_node_member(b), kids);
+	return close_node(member, kids);
 }
 
 static json_t *node_difference(const json_t *a, const json_t *b)
 {
 	json_t *kids;
+	bool member;
 	const char *key;
 	json_t *child;
 
 	if (!b || !a)
 		return json_incref((json_t *)a);
-	kids = json_object();
+	member = fieldset_node_member(a) && !fieldset_node_member(b);
+	kids = open_node(member);
 	json_object_foreach ((json_t *)a, key, child) {
 		json_t *left = streq(key, ".") ? NULL : node_difference(child, json_object_get(b, key));
 
 		if (left)
 			json_object_set_new_nocheck(kids, key, left);
 	}
-	return make_node(fieldset_node_member(a) && !fieldset_node_member(b), kids);
+	return close_node(member, kids);
 }
 
 static json_t *node_intersection(const json_t *a, const json_t *b)
 {
 	json_t *kids;
+	bool member;
 	const char *key;
 	json_t *child;
 
 	if (!a || !b)
 		return NULL;
-	kids = json_object();
+	member = fieldset_node_member(a) && fieldset_node_member(b);
+	kids = open_node(member);
 	json_object_foreach ((json_t *)a, key, child) {
 		json_t *both = streq(key, ".") ? NULL : node_intersection(child, json_object_get(b, key));
 
 		if (both)
 			json_object_set_new_nocheck(kids, key, both);
 	}
-	return make_node(fieldset_node_member(a) && fieldset_node_member(b), kids);
+	return close_node(member, kids);
 }
 
 json_t *fieldset_union(const json_t *a, const json_t *b)
