@@ -55,11 +55,18 @@ static int overlay_map(struct typeref t, json_t *obj, const json_t *config, stru
 	return 0;
 }
 
-static int check_unique(struct itemlist *l, struct err *e)
+/* An item that nothing identifies, or two that the same does, cannot be owned. */
+static int check_keys(struct itemlist *l, struct err *e)
 {
-	for (size_t i = 0; i < l->n; i++)
-		if (itemlist_find(l, itemlist_key(l, i), SIZE_MAX) != i)
-			return err_set(e, ERR_BAD_REQUEST, "duplicate entries for key %.200s", itemlist_key(l, i) + 2);
+	for (size_t i = 0; i < l->n; i++) {
+		const char *key = itemlist_key(l, i);
+
+		if (key[0] == 'i')
+			return err_set(e, ERR_BAD_REQUEST, "element %zu of an associative list omits all key fields",
+				       i);
+		if (itemlist_find(l, key, SIZE_MAX) != i)
+			return err_set(e, ERR_BAD_REQUEST, "duplicate entries for key %.200s", key + 2);
+	}
 	return 0;
 }
 
@@ -132,7 +139,7 @@ static json_t *overlay_list(struct typeref t, const json_t *live, const json_t *
 
 	itemlist_init(&z.live, t, live);
 	itemlist_init(&z.config, t, config);
-	rc = check_unique(&z.config, e);
+	rc = check_keys(&z.config, e);
 	if (rc == 0)
 		rc = zip_lists(typeref_item(t), &z, out, e);
 	itemlist_done(&z.live);

@@ -448,14 +448,24 @@ TEST("applying the same again leaves every byte as it was")
 	json_decref(again);
 }
 
-TEST("two items with one key cannot be applied")
+TEST("items without a key of their own cannot be applied")
 {
-	struct apply_request req = { .kind = &sample_kind, .manager = "a", .now = 1 };
-	json_t *config = sample_json("{'spec':{'ports':[{'port':1},{'port':1,'protocol':'TCP'}]}}");
-	json_t *out = NULL;
-	struct err e = ERR_INIT;
+	static const char *const configs[] = {
+		"{'spec':{'ports':[{'port':1},{'port':1,'protocol':'TCP'}]}}",
+		"{'spec':{'containers':[{'image':'i'}]}}",
+		"{'spec':{'containers':['x']}}",
+		"{'spec':{'podCIDRs':['x','x']}}",
+	};
 
-	CHECK_INT(apply_merge(&req, NULL, config, &out, &e), -1);
-	CHECK_INT(e.kind, ERR_BAD_REQUEST);
-	json_decref(config);
+	for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
+		struct apply_request req = { .kind = &sample_kind, .manager = "a", .now = 1 };
+		json_t *config = sample_json(configs[i]);
+		json_t *out = NULL;
+		struct err e = ERR_INIT;
+
+		CHECK_INT(apply_merge(&req, NULL, config, &out, &e), -1);
+		CHECK_INT(e.kind, ERR_BAD_REQUEST);
+		CHECK(!out);
+		json_decref(config);
+	}
 }
