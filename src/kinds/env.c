@@ -48,11 +48,11 @@ static void env_source_validate(const json_t *obj, const struct path *at, struct
 	size_t n = json_object_size(obj);
 
 	if (n == 0)
-		path_invalid(
-			at, e, NULL,
+		rule_invalid(
+			NULL, at, e,
 			"must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`");
 	else if (n > 1)
-		path_invalid(at, e, NULL, "may not have more than one field specified at a time");
+		rule_invalid(NULL, at, e, "may not have more than one field specified at a time");
 	if (ref)
 		env_field_ref_validate(ref, PATH_FIELD(at, "fieldRef"), e);
 }
@@ -72,7 +72,7 @@ static void env_var_validate(const json_t *obj, const struct path *at, struct er
 {
 	rule_text(json_object_get(obj, "name"), PATH_FIELD(at, "name"), e, name_check_env);
 	if (*jsonx_str_or(obj, "value", "") && json_object_get(obj, "valueFrom"))
-		path_invalid(PATH_FIELD(at, "valueFrom"), e, NULL, "may not be specified when `value` is not empty");
+		rule_invalid(NULL, PATH_FIELD(at, "valueFrom"), e, "may not be specified when `value` is not empty");
 }
 
 static const struct field env_var_fields[] = {
@@ -110,9 +110,9 @@ static void env_from_validate(const json_t *obj, const struct path *at, struct e
 	bool config = json_object_get(obj, "configMapRef"), secret = json_object_get(obj, "secretRef");
 
 	if (!config && !secret)
-		path_invalid(at, e, NULL, "must specify one of: `configMapRef` or `secretRef`");
+		rule_invalid(NULL, at, e, "must specify one of: `configMapRef` or `secretRef`");
 	else if (config && secret)
-		path_invalid(at, e, NULL, "may not have more than one field specified at a time");
+		rule_invalid(NULL, at, e, "may not have more than one field specified at a time");
 	rule_text(json_object_get(obj, "prefix"), PATH_FIELD(at, "prefix"), e, name_check_env);
 }
 

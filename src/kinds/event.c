@@ -55,9 +55,9 @@ static void event_validate(const json_t *obj, struct err *e)
 	/* Events about objects without a namespace live in default or kube-system. */
 	if (!json_string_length(of)) {
 		if (*own && !rule_one_of(own, "default|kube-system"))
-			path_invalid(at, e, of, "does not match event.namespace");
+			rule_invalid(of, at, e, "does not match event.namespace");
 	} else if (!streq(json_string_value(of), own)) {
-		path_invalid(at, e, of, "does not match event.namespace");
+		rule_invalid(of, at, e, "does not match event.namespace");
 	}
 }
 

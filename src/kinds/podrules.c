@@ -149,13 +149,11 @@ static void dns_validate(const json_t *spec, const struct path *at, struct err *
 
 void pod_spec_validate(const json_t *spec, const struct path *at, struct err *e)
 {
-	const json_t *volumes = json_object_get(spec, "volumes"), *containers = json_object_get(spec, "containers");
+	const json_t *volumes = json_object_get(spec, "volumes");
 	json_auto_t *known = names_of(volumes), *names = json_object(), *ports = json_object();
 	struct walk w = { known, names, ports, jsonx_bool_or(spec, "hostNetwork", false) };
 
 	rule_unique(volumes, "name", PATH_FIELD(at, "volumes"), e);
-	if (containers && !json_array_size(containers))
-		path_required(PATH_FIELD(at, "containers"), e, NULL);
 	for (size_t i = 0; i < sizeof(container_lists) / sizeof(container_lists[0]); i++)
 		containers_validate(&w, json_object_get(spec, container_lists[i].list), container_lists[i].place,
 				    PATH_FIELD(at, container_lists[i].list), e);

@@ -98,7 +98,6 @@ static void pv_spec_validate(const json_t *spec, const struct path *at, struct e
 	capacity_validate(json_object_get(spec, "capacity"), PATH_FIELD(at, "capacity"), e);
 	if (!json_array_size(modes))
 		path_required(PATH_FIELD(at, "accessModes"), e, NULL);
-	rule_values(modes, PATH_FIELD(at, "accessModes"), e, ACCESS_MODES);
 	source_validate(spec, at, e);
 	if (json_object_get(spec, "local") && !jsonx_at(spec, "nodeAffinity.required"))
 		path_required(PATH_FIELD(at, "nodeAffinity"), e, "Local volume requires node affinity");
@@ -112,7 +111,7 @@ static void pv_spec_validate(const json_t *spec, const struct path *at, struct e
 static const struct field pv_spec_fields[] = {
 	FM(1, "capacity", QUANTITY, .doc = "How much it holds."),
 	F(2, "", OBJECT, .msg = &pv_source, .flags = FIELD_INLINE),
-	FL(3, "accessModes", STRING, .doc = "How it may be mounted."),
+	FL(3, "accessModes", STRING, .values = ACCESS_MODES, .doc = "How it may be mounted."),
 	FP(4, "claimRef", OBJECT, .msg = &core_object_reference, .doc = "The claim it is bound to."),
 	F(5, "persistentVolumeReclaimPolicy", STRING, .dflt = "\"Retain\"", .values = "Delete|Recycle|Retain",
 	  .doc = "What happens when its claim goes: Retain, Delete or Recycle."),

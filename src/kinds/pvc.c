@@ -33,7 +33,6 @@ static void pvc_spec_validate(const json_t *spec, const struct path *at, struct 
 
 	if (!json_array_size(modes))
 		path_required(modes_at, e, "at least 1 access mode is required");
-	rule_values(modes, modes_at, e, ACCESS_MODES);
 	json_array_foreach (modes, i, mode)
 		if (json_is_string(mode) && streq(json_string_value(mode), "ReadWriteOncePod") &&
 		    json_array_size(modes) > 1)
@@ -44,7 +43,7 @@ static void pvc_spec_validate(const json_t *spec, const struct path *at, struct 
 }
 
 static const struct field pvc_spec_fields[] = {
-	FL(1, "accessModes", STRING,
+	FL(1, "accessModes", STRING, .values = ACCESS_MODES,
 	   .doc = "How the volume is to be mounted: ReadWriteOnce, ReadOnlyMany, ReadWriteMany or ReadWriteOncePod."),
 	F(2, "resources", OBJECT, .msg = &core_volume_resource_requirements, .doc = "How much space is needed."),
 	F(3, "volumeName", STRING, .doc = "The volume that fulfils the claim."),

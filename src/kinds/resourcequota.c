@@ -77,14 +77,13 @@ static void quota_list_validate(const json_t *list, const struct path *at, struc
 static void quota_spec_validate(const json_t *obj, const struct path *at, struct err *e)
 {
 	quota_list_validate(json_object_get(obj, "hard"), PATH_FIELD(at, "hard"), e);
-	rule_values(json_object_get(obj, "scopes"), PATH_FIELD(at, "scopes"), e, SCOPES);
 }
 
 static const struct field resource_quota_spec_fields[] = {
 	FM(1, "hard", QUANTITY,
 	   .doc = "The most that may be used, by name: cpu, requests.nvidia.com/gpu, pods, count/jobs.batch and so "
 		  "on."),
-	FL(2, "scopes", STRING, .doc = "Which pods count; all if absent."),
+	FL(2, "scopes", STRING, .values = SCOPES, .doc = "Which pods count; all if absent."),
 	FP(3, "scopeSelector", OBJECT, .msg = &scope_selector, .doc = "Which pods count, by conditions."),
 };
 static const struct message resource_quota_spec =

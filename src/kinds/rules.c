@@ -54,14 +54,11 @@ void rule_texts(const json_t *array, const struct path *at, struct err *e, const
 		rule_text(item, PATH_INDEX(at, i), e, check);
 }
 
-void rule_values(const json_t *array, const struct path *at, struct err *e, const char *values)
+void rule_invalid(const json_t *value, const struct path *at, struct err *e, const char *why)
 {
-	size_t i;
-	json_t *item;
+	json_auto_t *blank = json_string("");
 
-	json_array_foreach (array, i, item)
-		if (json_is_string(item) && !rule_one_of(json_string_value(item), values))
-			path_unsupported(PATH_INDEX(at, i), e, json_string_value(item), values);
+	path_invalid(at, e, value ? value : blank, "%s", why);
 }
 
 void rule_not_found(const struct path *at, struct err *e, const char *value)

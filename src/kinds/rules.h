@@ -20,7 +20,8 @@ void rule_required(const json_t *obj, const char *name, const struct path *at, s
 void rule_text(const json_t *value, const struct path *at, struct err *e, const char *(*check)(const char *));
 /* Every text of an array must. */
 void rule_texts(const json_t *array, const struct path *at, struct err *e, const char *(*check)(const char *));
-void rule_values(const json_t *array, const struct path *at, struct err *e, const char *values);
+/* path_invalid for a text, where an absent one is shown as "". */
+void rule_invalid(const json_t *value, const struct path *at, struct err *e, const char *why);
 void rule_not_found(const struct path *at, struct err *e, const char *value);
 void rule_too_long(const struct path *at, struct err *e, size_t bytes);
 void rule_immutable(const json_t *value, const json_t *old, const struct path *at, struct err *e);

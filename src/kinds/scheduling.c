@@ -32,14 +32,14 @@ static void toleration_validate(const json_t *obj, const struct path *at, struct
 
 	rule_text(json_object_get(obj, "key"), PATH_FIELD(at, "key"), e, name_check_qualified);
 	if (!*jsonx_str_or(obj, "key", "") && !exists)
-		path_invalid(
-			op_at, e, json_object_get(obj, "operator"),
+		rule_invalid(
+			json_object_get(obj, "operator"), op_at, e,
 			"operator must be Exists when `key` is empty, which means \"match all values and all keys\"");
 	if (json_object_get(obj, "tolerationSeconds") && !streq(effect, "NoExecute"))
-		path_invalid(PATH_FIELD(at, "effect"), e, json_object_get(obj, "effect"),
+		rule_invalid(json_object_get(obj, "effect"), PATH_FIELD(at, "effect"), e,
 			     "effect must be 'NoExecute' when `tolerationSeconds` is set");
 	if (exists && *jsonx_str_or(obj, "value", ""))
-		path_invalid(op_at, e, json_object_get(obj, "operator"),
+		rule_invalid(json_object_get(obj, "operator"), op_at, e,
 			     "value must be empty when `operator` is 'Exists'");
 	if (!exists)
 		rule_text(json_object_get(obj, "value"), PATH_FIELD(at, "value"), e, name_check_label_value);

@@ -225,7 +225,7 @@ static const struct field service_spec_fields[] = {
 	FP(17, "ipFamilyPolicy", STRING, .values = "PreferDualStack|RequireDualStack|SingleStack",
 	   .doc = "SingleStack, PreferDualStack or RequireDualStack."),
 	FL(18, "clusterIPs", STRING, .doc = "Addresses of the service, one a family."),
-	FL(19, "ipFamilies", STRING, .doc = "IPv4 and IPv6, in the order of clusterIPs."),
+	FL(19, "ipFamilies", STRING, .values = "IPv4|IPv6", .doc = "IPv4 and IPv6, in the order of clusterIPs."),
 	FP(20, "allocateLoadBalancerNodePorts", BOOL, .doc = "Whether a LoadBalancer service also gets node ports."),
 	FP(21, "loadBalancerClass", STRING, .doc = "Which load balancer serves it."),
 	FP(22, "internalTrafficPolicy", STRING, .values = "Cluster|Local",

@@ -47,7 +47,7 @@ static void downward_file_validate(const json_t *obj, const struct path *at, str
 	bool resource = json_object_get(obj, "resourceFieldRef");
 
 	if (json_object_get(obj, "fieldRef") && resource)
-		path_invalid(at, e, NULL, "fieldRef and resourceFieldRef can not be specified simultaneously");
+		rule_invalid(NULL, at, e, "fieldRef and resourceFieldRef can not be specified simultaneously");
 	else if (!json_object_get(obj, "fieldRef") && !resource)
 		path_required(at, e, "one of fieldRef and resourceFieldRef is required");
 	if (field && !rule_one_of(field, paths) && !rule_subscript(field, "metadata.labels") &&
