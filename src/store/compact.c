@@ -20,7 +20,7 @@
 #include "store/store_impl.h"
 
 #define STEP_ROWS    2000 /* looked at */
-#define STEP_DELETES 128  /* each dirties a page or two, and all are in one commit */
+#define STEP_DELETES 512  /* each dirties a page or two, and all are in one commit; more than a busy turn writes */
 #define STEP_NS      (4 * 1000 * 1000)
 #define CHECK_EVERY  32 /* rows between looks at the clock */
 

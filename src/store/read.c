@@ -56,7 +56,7 @@ int read_row(struct store *s, sqlite3_stmt *st, struct record *ret, struct err *
 
 	r.body.p = sqlite3_column_blob(st, COL_BODY);
 	r.body.n = (size_t)sqlite3_column_bytes(st, COL_BODY);
-	if (!r.ns || !r.name || !r.body.p || r.kind < 1 || (size_t)r.kind > s->nkinds)
+	if (!r.ns || !r.name || !r.body.p || r.kind < 1 || (size_t)r.kind > s->nkinds || !s->kinds[r.kind - 1].name)
 		return err_set(e, ERR_CORRUPT, "revision %lld is not whole", (long long)r.rv);
 	if (sealed && open_body(s, &r, sqlite3_column_int64(st, COL_BODY_RV), e) < 0)
 		return -1;

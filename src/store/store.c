@@ -12,6 +12,7 @@
 #include "store/damage.h"
 #include "store/store_impl.h"
 
+#define KINDS_MAX   65536       /* built-in and custom; a look-up walks them, once a kind */
 #define SCRATCH_MAX (64u << 20) /* far above LIMIT_OBJECT; sizes were checked on the way in */
 
 static int load_kinds(struct store *s)
@@ -22,17 +23,19 @@ static int load_kinds(struct store *s)
 	if (rc != SQLITE_OK)
 		return rc;
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
-		struct stored_kind k = { .name = xstrdup((const char *)sqlite3_column_text(st, 1)),
-					 .flags = (unsigned)sqlite3_column_int64(st, 2),
-					 .saved = true };
+		int64_t id = sqlite3_column_int64(st, 0);
+		struct stored_kind none = { 0 };
 
-		/* Ids are given out in order, so a gap is a file that we have not written. */
-		if (sqlite3_column_int64(st, 0) != (int64_t)s->nkinds + 1) {
-			free(k.name);
+		if (id <= (int64_t)s->nkinds || id > KINDS_MAX) {
 			rc = SQLITE_CORRUPT;
 			break;
 		}
-		ARRAY_PUSH(s->kinds, s->nkinds, s->kinds_cap, k);
+		/* A kind gets its row with its first object, so numbers that were never used are missing. */
+		while ((int64_t)s->nkinds < id)
+			ARRAY_PUSH(s->kinds, s->nkinds, s->kinds_cap, none);
+		s->kinds[id - 1] = (struct stored_kind){ .name = xstrdup((const char *)sqlite3_column_text(st, 1)),
+							 .flags = (unsigned)sqlite3_column_int64(st, 2),
+							 .saved = true };
 	}
 	sqlite3_reset(st);
 	return rc == SQLITE_DONE ? SQLITE_OK : rc;
@@ -40,19 +43,26 @@ static int load_kinds(struct store *s)
 
 int store_kind(struct store *s, const char *group_plural, unsigned flags, int *ret_kind, struct err *e)
 {
-	struct stored_kind k = { .flags = flags };
+	struct stored_kind none = { 0 };
+	size_t unused = SIZE_MAX;
 
-	if (!*group_plural)
-		return err_set(e, ERR_INTERNAL, "a stored kind needs a name");
-	for (size_t i = 0; i < s->nkinds; i++)
-		if (streq(s->kinds[i].name, group_plural)) {
+	for (size_t i = 0; i < s->nkinds; i++) {
+		if (!s->kinds[i].name) {
+			unused = unused == SIZE_MAX ? i : unused;
+		} else if (streq(s->kinds[i].name, group_plural)) {
 			s->kinds[i].flags = flags;
 			*ret_kind = (int)i + 1;
 			return 0;
 		}
-	k.name = xstrdup(group_plural);
-	ARRAY_PUSH(s->kinds, s->nkinds, s->kinds_cap, k);
-	*ret_kind = (int)s->nkinds;
+	}
+	if (unused == SIZE_MAX && s->nkinds == KINDS_MAX)
+		return err_set(e, ERR_TOO_MANY, "too many kinds: %d are the most", KINDS_MAX);
+	if (unused == SIZE_MAX) {
+		unused = s->nkinds;
+		ARRAY_PUSH(s->kinds, s->nkinds, s->kinds_cap, none);
+	}
+	s->kinds[unused] = (struct stored_kind){ .name = xstrdup(group_plural), .flags = flags };
+	*ret_kind = (int)unused + 1;
 	return 0;
 }
 

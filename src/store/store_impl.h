@@ -50,7 +50,7 @@ enum sql_id {
 };
 
 struct stored_kind {
-	char *name; /* "group/plural" */
+	char *name; /* "group/plural"; NULL: number not in use */
 	unsigned flags;
 	bool saved;   /* has its row in `kind` */
 	bool pending; /* the row belongs to the open transaction */

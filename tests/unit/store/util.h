@@ -54,12 +54,13 @@ static inline void util_close(struct fixture *f)
 
 static inline struct fixture util_new(void)
 {
-	static int count;
 	struct fixture f = { 0 };
 	auto_free char *key = NULL;
 
-	log_set_level((enum log_level) - 1);
-	f.dir = xasprintf("%s/store-%d", test_dir(), ++count);
+	log_set_level(LOG_ERROR);
+	f.dir = xasprintf("%s/store-XXXXXX", test_dir());
+	if (!mkdtemp(f.dir))
+		abort();
 	key = xasprintf("%s.key", f.dir);
 	f.config = (struct store_config){
 		.dir = f.dir, .history_seconds = 600, .history_rows = 100000, .event_seconds = 3600
