@@ -330,9 +330,11 @@ static bool is_packable(const struct field *f)
 	return f->type == FIELD_BOOL || f->type == FIELD_INT32 || f->type == FIELD_INT64 || f->type == FIELD_DOUBLE;
 }
 
-/* A scalar that only says "I was not set". */
+/* A scalar that only says "I was not set".  A required number may well be 0. */
 static bool is_zero(const struct field *f, const json_t *v)
 {
+	bool required = f->flags & FIELD_REQUIRED;
+
 	if (f->flags & FIELD_POINTER)
 		return false;
 	switch ((enum field_type)f->type) {
@@ -340,12 +342,12 @@ static bool is_zero(const struct field *f, const json_t *v)
 	case FIELD_BYTES:
 		return json_string_length(v) == 0;
 	case FIELD_BOOL:
-		return json_is_false(v);
+		return json_is_false(v) && !required;
 	case FIELD_INT32:
 	case FIELD_INT64:
-		return json_integer_value(v) == 0;
+		return json_integer_value(v) == 0 && !required;
 	case FIELD_DOUBLE:
-		return json_real_value(v) == 0;
+		return json_real_value(v) == 0 && !required;
 	default:
 		return false;
 	}
