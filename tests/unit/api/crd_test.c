@@ -113,6 +113,7 @@ TEST("names that another definition has are not accepted")
 	CHECK_INT(crd_check(r, first, NULL, 0, &e), 0);
 	c = custom_new(first, &e);
 	registry_add(r, custom_served(c, 0));
+	jsonx_set_new(second, "spec.names.singular", json_string("gadget"));
 	CHECK_INT(crd_check(r, second, NULL, 0, &e), 0);
 	CHECK_STR(condition(second, "NamesAccepted", "status"), "False");
 	CHECK_STR(condition(second, "NamesAccepted", "reason"), "KindConflict");

@@ -82,11 +82,12 @@ TEST("the number of values is bounded")
 	auto_sbuf struct sbuf body = SBUF(3u << 20);
 	json_t *got = NULL;
 	struct err e = ERR_INIT;
+	static const char head[] = "k8s\0\x0a\x09\x0a\x02v1\x12\x03Pod\x12";
 	const unsigned count = 500000;
 	const unsigned len = count * 2;
 
 	/* A Pod whose spec is half a million empty containers (field 2 of Pod, field 2 of PodSpec). */
-	sbuf_add(&body, "k8s\0\x0a\x09\x0a\x02v1\x12\x03Pod\x12", 18);
+	sbuf_add(&body, head, sizeof(head) - 1);
 	for (unsigned v = len + 4; v || !body.n; v >>= 7)
 		sbuf_addc(&body, (char)((v & 0x7f) | (v >= 0x80 ? 0x80 : 0)));
 	sbuf_addc(&body, 0x12);
