@@ -56,7 +56,7 @@ int http_listen_tcp(struct http_server *s, const char *host, int port, struct tl
 		    struct err *e);
 /* As base/limits.h says unless set; for tests and for settings.  Before the first http_listen_*(). */
 struct http_limits {
-	size_t url, headers, body, connections;
+	size_t connections, url, headers, body;
 	int64_t request_ms; /* to send a whole request, or to take a whole reply without progress */
 	int64_t idle_ms;
 	int64_t sweep_ms; /* how often both are looked at while there are connections */

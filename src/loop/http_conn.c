@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* http_conn.c - one connection: bytes in, bytes out, and its states
+/* http_conn.c - one connection: its birth and death, and the bytes that come in
  *
  * Input is read into a buffer of the server and parsed there; a connection owns bytes only while it has to: pipelined
- * requests (held) and what the socket did not take (out).  Reading goes on while a request is with its handler, up to
- * HELD_MAX, because that is how the end of the other side is noticed.
+ * requests (held) and what the socket did not take (out, see http_send.c).  Reading goes on while a request is with its
+ * handler, up to HELD_MAX, because that is how the end of the other side is noticed.
  *
  * A callback into the handler may answer, and so close, the connection it came from.  Every way in counts itself in
  * `entered`; conn_close() releases everything at once but the struct, which goes with the last one out.
@@ -16,11 +16,8 @@
 #include "base/mem.h"
 #include "loop/http_internal.h"
 
-#define READ_ROUNDS  32             /* reads before other connections get their turn */
-#define FLUSH_BUDGET (1024u * 1024) /* likewise for writes */
-#define RECORD_SIZE  16384u
+#define READ_ROUNDS  32                 /* reads before other connections get their turn */
 #define LINGER_BYTES (8u * 1024 * 1024) /* of a refused body; more, and a reset is what the client gets */
-#define LINGER_MS    5000
 
 static void on_readable(evutil_socket_t fd, short what, void *arg);
 static void on_writable(evutil_socket_t fd, short what, void *arg);
@@ -38,7 +35,7 @@ void conn_leave(struct http_conn *c)
 
 /* --- lists and deadlines --- */
 
-static void list_as(struct http_conn *c, bool idle)
+void conn_list_as(struct http_conn *c, bool idle)
 {
 	struct http_server *s = c->server;
 
@@ -47,9 +44,14 @@ static void list_as(struct http_conn *c, bool idle)
 	TAILQ_INSERT_TAIL(idle ? &s->idle : &s->busy, c, link);
 }
 
-static void allow(struct http_conn *c, int64_t ms)
+void conn_allow(struct http_conn *c, int64_t ms)
 {
 	c->deadline = clock_mono_ms() + ms;
+}
+
+void conn_wake(struct http_conn *c)
+{
+	event_active(&c->readable, EV_READ, 0);
 }
 
 /* --- birth and death --- */
@@ -69,7 +71,7 @@ struct http_conn *conn_new(struct http_server *s, int fd, struct tls_server *tls
 	c->listed_idle = true;
 	TAILQ_INSERT_TAIL(&s->idle, c, link);
 	s->nconns++;
-	allow(c, s->limits.request_ms);
+	conn_allow(c, s->limits.request_ms);
 	event_assign(&c->readable, base, fd, EV_READ | EV_PERSIST, on_readable, c);
 	event_assign(&c->writable, base, fd, EV_WRITE | EV_PERSIST, on_writable, c);
 	event_add(&c->readable, NULL);
@@ -122,214 +124,21 @@ void conn_close(struct http_conn *c)
 	conn_leave(c);
 }
 
-static void close_politely(struct http_conn *c)
+void conn_close_politely(struct http_conn *c)
 {
 	if (c->tls)
 		tls_conn_goodbye(c->tls);
 	conn_close(c);
 }
 
-/* --- the transport --- */
-
-static ssize_t transport_result(ssize_t n, enum io_result again)
-{
-	if (n >= 0)
-		return n;
-	return errno == EAGAIN || errno == EINTR ? (ssize_t)again : (ssize_t)IO_FAILED;
-}
+/* --- input --- */
 
 static ssize_t transport_read(struct http_conn *c, char *p, size_t n)
 {
 	if (c->tls)
 		return tls_conn_read(c->tls, p, n);
-	return transport_result(recv(c->fd, p, n, 0), IO_WANT_READ);
+	return io_result_of(recv(c->fd, p, n, 0), IO_WANT_READ);
 }
-
-static ssize_t transport_write(struct http_conn *c, const char *p, size_t n)
-{
-	if (c->tls)
-		return tls_conn_write(c->tls, p, n);
-	return transport_result(send(c->fd, p, n, MSG_NOSIGNAL), IO_WANT_WRITE);
-}
-
-/* Sends from the queue; a TLS record wants its bytes in one run. */
-static ssize_t transport_write_queue(struct http_conn *c)
-{
-	size_t n = evbuffer_get_length(c->out);
-	ssize_t sent;
-
-	if (!c->tls)
-		return transport_result(evbuffer_write_atmost(c->out, c->fd, FLUSH_BUDGET), IO_WANT_WRITE);
-	if (n > RECORD_SIZE)
-		n = RECORD_SIZE;
-	sent = tls_conn_write(c->tls, (const char *)evbuffer_pullup(c->out, (ev_ssize_t)n), n);
-	if (sent > 0)
-		evbuffer_drain(c->out, (size_t)sent);
-	return sent;
-}
-
-/* --- output --- */
-
-struct evbuffer *conn_out(struct http_conn *c)
-{
-	if (!c->out)
-		c->out = evbuffer_new();
-	if (!c->out)
-		abort(); /* out of memory, as in base/mem.c */
-	return c->out;
-}
-
-static size_t unsent(const struct http_conn *c)
-{
-	return c->out ? evbuffer_get_length(c->out) : 0;
-}
-
-static void wait_writable(struct http_conn *c, bool wait)
-{
-	bool waits = event_pending(&c->writable, EV_WRITE, NULL);
-
-	if (wait && !waits)
-		event_add(&c->writable, NULL);
-	else if (!wait && waits)
-		event_del(&c->writable);
-}
-
-void conn_wake(struct http_conn *c)
-{
-	event_active(&c->readable, EV_READ, 0);
-}
-
-static void begin_linger(struct http_conn *c)
-{
-	c->state = CONN_LINGER;
-	if (c->tls)
-		tls_conn_goodbye(c->tls);
-	shutdown(c->fd, SHUT_WR);
-	allow(c, LINGER_MS);
-	free(c->held);
-	c->held = NULL;
-	c->held_n = c->held_at = 0;
-	if (c->eof)
-		conn_close(c);
-	else if (c->paused)
-		event_add(&c->readable, NULL);
-	c->paused = false;
-}
-
-/* The reply has left: on to the next request. */
-static void finish(struct http_conn *c)
-{
-	bool more = c->held_n > c->held_at;
-
-	if (c->linger_after || (c->close_after && more)) {
-		begin_linger(c);
-		return;
-	}
-	if (c->close_after) {
-		close_politely(c);
-		return;
-	}
-	if (c->out) {
-		evbuffer_free(c->out);
-		c->out = NULL;
-	}
-	c->state = CONN_IDLE;
-	allow(c, c->server->limits.idle_ms);
-	list_as(c, true);
-	if (c->paused) {
-		event_add(&c->readable, NULL);
-		c->paused = false;
-	}
-	if (more || c->eof)
-		conn_wake(c);
-}
-
-void conn_answered(struct http_conn *c)
-{
-	struct http_request *req = c->req;
-
-	if (!req->keep_alive || c->server->draining)
-		c->close_after = true;
-	c->req = NULL;
-	server_give_request(c->server, req);
-	if (!unsent(c)) {
-		finish(c);
-		return;
-	}
-	c->state = CONN_FLUSHING;
-	allow(c, c->server->limits.request_ms);
-}
-
-/* Everything queued has left. */
-static void drained(struct http_conn *c)
-{
-	wait_writable(c, false);
-	if (c->state == CONN_FLUSHING)
-		finish(c);
-	else if (c->state == CONN_HANDLING && c->req->on_drained)
-		c->req->on_drained(c->req->drained_arg);
-}
-
-void conn_flush(struct http_conn *c)
-{
-	size_t total = 0;
-
-	if (c->state == CONN_DEAD || !unsent(c))
-		return;
-	conn_enter(c);
-	while (unsent(c) && total < FLUSH_BUDGET) {
-		ssize_t n = transport_write_queue(c);
-
-		if (n == IO_WANT_WRITE)
-			break;
-		if (n <= 0) {
-			conn_close(c);
-			break;
-		}
-		total += (size_t)n;
-	}
-	if (c->state != CONN_DEAD && !unsent(c)) {
-		drained(c);
-	} else if (c->state != CONN_DEAD) {
-		wait_writable(c, true);
-		if (total && c->state == CONN_FLUSHING)
-			allow(c, c->server->limits.request_ms);
-	}
-	conn_leave(c);
-}
-
-void conn_flush_later(struct http_conn *c)
-{
-	struct http_server *s = c->server;
-
-	if (c->dirty)
-		return;
-	c->dirty = true;
-	LIST_INSERT_HEAD(&s->dirty, c, dirty_link);
-	loop_schedule(s->loop, &s->flush);
-}
-
-void conn_send(struct http_conn *c, const char *p, size_t n)
-{
-	while (n && !unsent(c)) {
-		ssize_t sent = transport_write(c, p, n);
-
-		if (sent == IO_WANT_WRITE)
-			break;
-		if (sent <= 0) {
-			conn_close(c);
-			return;
-		}
-		p += sent;
-		n -= (size_t)sent;
-	}
-	if (!n)
-		return;
-	evbuffer_add(conn_out(c), p, n);
-	wait_writable(c, true);
-}
-
-/* --- input --- */
 
 static void dispatch(struct http_conn *c)
 {
@@ -337,7 +146,7 @@ static void dispatch(struct http_conn *c)
 
 	c->state = CONN_HANDLING;
 	c->deadline = 0;
-	list_as(c, false);
+	conn_list_as(c, false);
 	s->handlers.request(s->handlers.arg, c->req);
 }
 
@@ -345,7 +154,7 @@ static void refuse(struct http_conn *c, const struct fault *fault)
 {
 	c->state = CONN_HANDLING;
 	c->linger_after = true;
-	list_as(c, false);
+	conn_list_as(c, false);
 	reply_fault(c->req, fault);
 }
 
@@ -379,7 +188,7 @@ static size_t consume(struct http_conn *c, const char *p, size_t n)
 	}
 	/* From here on the clock runs for the rest of a request; a whole one never needed it. */
 	if (c->state == CONN_READING && !c->deadline)
-		allow(c, c->server->limits.request_ms);
+		conn_allow(c, c->server->limits.request_ms);
 	return used;
 }
 
@@ -444,7 +253,7 @@ static bool peer_is_gone(const struct http_conn *c)
 static void after_eof(struct http_conn *c)
 {
 	if (takes_input(c) && !held(c))
-		close_politely(c);
+		conn_close_politely(c);
 	else if (c->state == CONN_HANDLING && (c->req->streaming || peer_is_gone(c)))
 		conn_close(c);
 }
@@ -473,7 +282,7 @@ static void read_input(struct http_conn *c)
 			if (n == IO_FAILED)
 				conn_close(c);
 			else if (n == IO_WANT_WRITE)
-				wait_writable(c, true);
+				conn_wait_writable(c, true);
 			return;
 		}
 		if (c->state == CONN_DEAD || c->state == CONN_LINGER || !c->tls || !tls_conn_pending(c->tls))
@@ -486,7 +295,7 @@ static void shake_hands(struct http_conn *c)
 {
 	int result = tls_conn_handshake(c->tls);
 
-	wait_writable(c, result == IO_WANT_WRITE);
+	conn_wait_writable(c, result == IO_WANT_WRITE);
 	if (result == IO_WANT_READ || result == IO_WANT_WRITE)
 		return;
 	if (result != 1) {
@@ -551,10 +360,10 @@ static void on_writable(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	conn_enter(c);
-	if (unsent(c)) {
+	if (conn_unsent(c)) {
 		conn_flush(c);
 	} else { /* TLS wanted to write before it could read on */
-		wait_writable(c, false);
+		conn_wait_writable(c, false);
 		progress(c);
 	}
 	conn_leave(c);
@@ -566,7 +375,7 @@ void conn_expire(struct http_conn *c)
 	if (c->state == CONN_READING)
 		refuse(c, &fault_timeout);
 	else if (c->state == CONN_IDLE)
-		close_politely(c);
+		conn_close_politely(c);
 	else
 		conn_close(c);
 	conn_leave(c);

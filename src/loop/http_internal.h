@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* http_internal.h - what the HTTP server's files share
  *
- *	http.c          listeners, limits, the sweep
- *	http_conn.c     a connection's bytes in and out, and its states
+ *	http.c          the server: limits, the sweep, what is shared by its connections
+ *	http_listen.c   listeners, and who may come in
+ *	http_conn.c     a connection's birth and death, and the bytes that come in
+ *	http_send.c     the bytes that go out
  *	http_request.c  bytes to a request; knows no sockets
  *	http_reply.c    replies and streams
  */
@@ -33,6 +35,7 @@ struct fault {
 	enum err_kind kind;
 	int code;
 	const char *text;
+	size_t limit_at; /* offset into struct http_limits of the one exceeded; 0: none */
 };
 
 struct http_request {
@@ -133,13 +136,23 @@ struct http_conn *conn_new(struct http_server *s, int fd, struct tls_server *tls
 /* Around every way into a connection that may end in its close: the last one out frees it. */
 void conn_enter(struct http_conn *c);
 void conn_leave(struct http_conn *c);
+/* In the list of those without a request under way, or of the others; always at its end. */
+void conn_list_as(struct http_conn *c, bool idle);
+/* Sets its deadline. */
+void conn_allow(struct http_conn *c, int64_t ms);
 /* Closes now, tells the holder of a request under way, and frees as soon as nobody is inside. */
 void conn_close(struct http_conn *c);
+/* Likewise, after saying goodbye. */
+void conn_close_politely(struct http_conn *c);
 /* Its time is up. */
 void conn_expire(struct http_conn *c);
 /* Queues bytes after those already waiting, or sends them at once if there are none. */
 void conn_send(struct http_conn *c, const char *p, size_t n);
 struct evbuffer *conn_out(struct http_conn *c);
+size_t conn_unsent(const struct http_conn *c);
+void conn_wait_writable(struct http_conn *c, bool wait);
+/* What recv() or send() returned, as tls.h says it. */
+ssize_t io_result_of(ssize_t n, enum io_result again);
 /* Sends what is queued, as far as the socket takes it. */
 void conn_flush(struct http_conn *c);
 /* Sends what is queued at the end of the turn. */
@@ -156,6 +169,9 @@ void server_give_request(struct http_server *s, struct http_request *req);
 void server_watch_time(struct http_server *s);
 /* The Date header's value. */
 const char *server_date(struct http_server *s);
+
+/* Closes all; the connections stay. */
+void server_close_listeners(struct http_server *s);
 
 /* Answers a request that could not be read. */
 void reply_fault(struct http_request *req, const struct fault *fault);

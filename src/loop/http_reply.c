@@ -162,7 +162,11 @@ void reply_fault(struct http_request *req, const struct fault *fault)
 	auto_sbuf struct sbuf body;
 
 	sbuf_init(&body, HEAD_MAX);
-	err_set(&e, fault->kind, "%s", fault->text);
+	if (fault->limit_at)
+		err_set(&e, fault->kind, "%s: limit is %zu bytes", fault->text,
+			*(const size_t *)((const char *)&s->limits + fault->limit_at));
+	else
+		err_set(&e, fault->kind, "%s", fault->text);
 	if (s->handlers.bad_request)
 		s->handlers.bad_request(s->handlers.arg, &e, &body, &type);
 	else
@@ -306,7 +310,7 @@ void http_stream_write_shared(struct http_request *req, struct http_shared *shar
 
 size_t http_stream_pending(const struct http_request *req)
 {
-	return req->conn->out ? evbuffer_get_length(req->conn->out) : 0;
+	return conn_unsent(req->conn);
 }
 
 void http_stream_on_drained(struct http_request *req, void (*fn)(void *arg), void *arg)

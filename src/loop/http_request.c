@@ -19,14 +19,17 @@
 #define EXTRA_MAX    (16u * 1024)
 #define PARSER_SLACK (64u * 1024) /* the parser's own ceiling lies above ours, so that ours decides */
 
-static const struct fault fault_url = { ERR_TOO_LARGE, 414, "the request's URL is too long" };
-static const struct fault fault_headers = { ERR_TOO_LARGE, 431, "the request's headers are too large" };
-static const struct fault fault_body = { ERR_TOO_LARGE, 413, "the request's body is too large: limit is 3145728" };
-static const struct fault fault_version = { ERR_BAD_REQUEST, 505, "only HTTP/1.0 and HTTP/1.1 are spoken here" };
+#define LIMIT(field) offsetof(struct http_limits, field)
+
+static const struct fault fault_url = { ERR_TOO_LARGE, 414, "the request's URL is too long", LIMIT(url) };
+static const struct fault fault_headers = { ERR_TOO_LARGE, 431, "the request's headers are too large", LIMIT(headers) };
+static const struct fault fault_body = { ERR_TOO_LARGE, 413, "the request's body is too large", LIMIT(body) };
+static const struct fault fault_version = { ERR_BAD_REQUEST, 505, "only HTTP/1.0 and HTTP/1.1 are spoken here", 0 };
 static const struct fault fault_lengths = { ERR_BAD_REQUEST, 400,
-					    "the request has conflicting Content-Length or Transfer-Encoding headers" };
-static const struct fault fault_syntax = { ERR_BAD_REQUEST, 400, "the request is not valid HTTP" };
-const struct fault fault_timeout = { ERR_TIMEOUT, 408, "the request did not arrive in time" };
+					    "the request has conflicting Content-Length or Transfer-Encoding headers",
+					    0 };
+static const struct fault fault_syntax = { ERR_BAD_REQUEST, 400, "the request is not valid HTTP", 0 };
+const struct fault fault_timeout = { ERR_TIMEOUT, 408, "the request did not arrive in time", 0 };
 
 static struct http_request *request_of(const http_parser *p)
 {

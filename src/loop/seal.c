@@ -120,7 +120,7 @@ int seal_open_text(struct seal *s, struct str sealed, struct str context, struct
 	auto_free unsigned char *plain = NULL;
 	size_t n;
 
-	if (sealed.n < OVERHEAD || sealed.n > LIMIT_REPLY_QUEUE)
+	if (sealed.n < OVERHEAD || sealed.n > LIMIT_BODY)
 		return err_set(e, ERR_CORRUPT, "a sealed value has an impossible length of %zu bytes", sealed.n);
 	if (sealed.p[0] != VERSION)
 		return err_set(e, ERR_CORRUPT, "a sealed value has unknown version %d", sealed.p[0]);

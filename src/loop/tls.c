@@ -31,6 +31,12 @@ static SSL *ssl_of(const struct tls_conn *c)
 	return (SSL *)(uintptr_t)c;
 }
 
+static void forget_errors(void)
+{
+	if (ERR_peek_error())
+		ERR_clear_error();
+}
+
 static void must(bool ok)
 {
 	if (ok)
@@ -116,14 +122,14 @@ int tls_conn_handshake(struct tls_conn *c)
 	int ret;
 	int result;
 
-	ERR_clear_error();
+	forget_errors();
 	ret = SSL_do_handshake(ssl_of(c));
 	if (ret == 1)
 		return 1;
 	result = result_of(ssl_of(c), ret);
 	if (result == IO_FAILED)
 		log_debug("refuse a TLS handshake error=%s", ERR_reason_error_string(ERR_peek_error()));
-	ERR_clear_error();
+	forget_errors();
 	return result;
 }
 
@@ -131,7 +137,7 @@ ssize_t tls_conn_read(struct tls_conn *c, void *p, size_t n)
 {
 	int ret;
 
-	ERR_clear_error();
+	forget_errors();
 	ret = SSL_read(ssl_of(c), p, (int)n);
 	return ret > 0 ? ret : result_of(ssl_of(c), ret);
 }
@@ -140,7 +146,7 @@ ssize_t tls_conn_write(struct tls_conn *c, const void *p, size_t n)
 {
 	int ret;
 
-	ERR_clear_error();
+	forget_errors();
 	ret = SSL_write(ssl_of(c), p, (int)(n > RECORD_MAX ? RECORD_MAX : n));
 	return ret > 0 ? ret : result_of(ssl_of(c), ret);
 }
@@ -152,10 +158,10 @@ bool tls_conn_pending(const struct tls_conn *c)
 
 void tls_conn_goodbye(struct tls_conn *c)
 {
-	ERR_clear_error();
+	forget_errors();
 	if (SSL_is_init_finished(ssl_of(c)))
 		SSL_shutdown(ssl_of(c));
-	ERR_clear_error();
+	forget_errors();
 }
 
 /* One value of the subject, or NULL if it is absent or hides a NUL. */

@@ -9,7 +9,8 @@
 struct answer {
 	struct web *web;
 	int code;
-	unsigned calls, pieces;
+	unsigned calls, pieces, wrong;
+	size_t bytes;
 	enum err_kind kind;
 	char body[4096];
 	struct fetcher *fetcher; /* to be freed from inside the callback */
@@ -36,6 +37,16 @@ static void on_piece(void *arg, struct str piece)
 	snprintf(a->body, sizeof(a->body), "%.*s", STR_FMT(piece));
 	if (a->cancel)
 		fetch_cancel(a->cancel);
+}
+
+static void on_count(void *arg, struct str piece)
+{
+	struct answer *a = arg;
+
+	for (size_t i = 0; i < piece.n; i++)
+		if (piece.p[i] != 'a' + (char)((a->bytes + i) % 26))
+			a->wrong++;
+	a->bytes += piece.n;
 }
 
 static void wait_for(struct web *w, const unsigned *count, unsigned want)
@@ -218,6 +229,40 @@ TEST("a stream arrives piece by piece, and can be left from inside a piece")
 	wait_for(&s.web, &s.web.closed, 1);
 	CHECK_INT(a.pieces, 3);
 	CHECK_INT(a.calls, 1);
+	fetcher_free(f);
+	site_done(&s);
+}
+
+TEST("a stream that TLS cannot send at once arrives whole and in order")
+{
+	static char alphabet[26 * 4000];
+	struct site s;
+	struct answer a = { 0 };
+	struct fetcher *f;
+	struct fetch_request req = {
+		.method = "GET", .path = "/stream", .done = on_done, .piece = on_count, .arg = &a
+	};
+	struct http_shared *shared;
+
+	for (size_t i = 0; i < sizeof(alphabet); i++)
+		alphabet[i] = (char)('a' + i % 26);
+	shared = http_shared_new(&(struct str){ alphabet, sizeof(alphabet) }, 1);
+	site_init(&s, "tls7");
+	f = new_fetcher(&s);
+	fetch_start(f, &req);
+	wait_for(&s.web, &s.web.nwaiting, 1);
+	for (int i = 0; i < 60; i++) {
+		http_stream_write_shared(s.web.waiting[0], shared);
+		http_stream_write(s.web.waiting[0], alphabet, 26 * 7);
+		if (i % 10 == 0)
+			web_turn(&s.web);
+	}
+	http_stream_end(s.web.waiting[0]);
+	http_shared_unref(shared);
+	wait_for(&s.web, &a.calls, 1);
+	CHECK_INT(a.bytes, 60 * (sizeof(alphabet) + 26 * 7));
+	CHECK_INT(a.wrong, 0);
+	CHECK_INT(a.kind, ERR_NONE);
 	fetcher_free(f);
 	site_done(&s);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* http_test.c - requests and replies on real sockets */
+#include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "loop/fetch.h"
+#include "base/log.h"
 #include "web.h"
 
 static const struct http_limits small = {
@@ -374,5 +375,36 @@ TEST("a port that is taken is reported with its address")
 	CHECK(http_listen_tcp(w.server, "127.0.0.1", w.port, NULL, &port, &e) < 0);
 	snprintf(want, sizeof(want), "cannot listen on 127.0.0.1:%d: Address already in use", w.port);
 	CHECK_STR(e.text, want);
+	web_done(&w);
+}
+
+TEST("when descriptors run out a client is refused at once and the listener comes back")
+{
+	struct web w;
+	struct rlimit limit;
+	struct rlimit full;
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int top;
+	char c;
+
+	web_init(&w, NULL, NULL);
+	addr.sin_port = htons((uint16_t)w.port);
+	top = dup(fd); /* the lowest that was free: all below it are taken */
+	CHECK_INT(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	full = limit;
+	full.rlim_cur = (rlim_t)top + 1;
+	log_set_level(LOG_ERROR);
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &full), 0);
+	CHECK_INT(connect(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	web_turn(&w);
+	CHECK_INT(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	log_set_level(LOG_INFO);
+	CHECK_INT(recv(fd, &c, 1, 0), 0);
+	close(fd);
+	close(top);
+	fd = web_connect(&w);
+	web_ask(&w, fd, "GET /now HTTP/1.1\r\n\r\n", ";");
+	close(fd);
 	web_done(&w);
 }
