@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/* job_rules.c - what holds between the fields of a Job, and what may not change once it exists */
+#include "kinds/job.h"
+#include "kinds/rest_rules.h"
+#include "kinds/workload.h"
+
+enum { MAX_INDEXED_PARALLELISM = 100000 };
+
+static bool has(const json_t *spec, const char *name)
+{
+	return json_object_get(spec, name) != NULL;
+}
+
+static void check_indexed(const json_t *spec, const struct path *at, struct err *e)
+{
+	const json_t *parallelism = json_object_get(spec, "parallelism");
+
+	if (!has(spec, "completions"))
+		path_required(PATH_FIELD(at, "completions"), e, "when completion mode is Indexed");
+	if (json_integer_value(parallelism) > MAX_INDEXED_PARALLELISM)
+		path_invalid(PATH_FIELD(at, "parallelism"), e, parallelism,
+			     "must be less than or equal to %d when completion mode is Indexed",
+			     MAX_INDEXED_PARALLELISM);
+}
+
+/* Fields that only make sense where completions are numbered. */
+static void check_not_indexed(const json_t *spec, const struct path *at, struct err *e)
+{
+	static const char *const names[] = { "backoffLimitPerIndex", "maxFailedIndexes", "successPolicy" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (has(spec, names[i]))
+			path_invalid(PATH_FIELD(at, names[i]), e, json_object_get(spec, names[i]),
+				     "requires indexed completion mode");
+}
+
+static void check_index_limits(const json_t *spec, const struct path *at, struct err *e)
+{
+	const json_t *failed = json_object_get(spec, "maxFailedIndexes");
+	const json_t *completions = json_object_get(spec, "completions");
+
+	if (!failed)
+		return;
+	if (!has(spec, "backoffLimitPerIndex"))
+		path_required(PATH_FIELD(at, "backoffLimitPerIndex"), e, "when maxFailedIndexes is specified");
+	if (completions && json_integer_value(failed) > json_integer_value(completions))
+		path_invalid(PATH_FIELD(at, "maxFailedIndexes"), e, failed,
+			     "must be less than or equal to completions");
+}
+
+static void check_failure_policy(const json_t *spec, const struct path *at, struct err *e)
+{
+	const char *replace = jsonx_str_or(spec, "podReplacementPolicy", "Failed");
+	const json_t *restart = jsonx_at(spec, "template.spec.restartPolicy");
+	const struct path rules = { .up = at, .name = "podFailurePolicy.rules" };
+	json_t *rule;
+	size_t i;
+
+	if (!has(spec, "podFailurePolicy"))
+		return;
+	if (restart && str_same(json_string_value(restart), "OnFailure"))
+		path_invalid(PATH_FIELD(at, "template.spec.restartPolicy"), e, restart,
+			     "only \"Never\" is supported when podFailurePolicy is specified");
+	if (!streq(replace, "Failed"))
+		path_unsupported(PATH_FIELD(at, "podReplacementPolicy"), e, replace, "Failed");
+	json_array_foreach (jsonx_at(spec, "podFailurePolicy.rules"), i, rule)
+		if (str_same(jsonx_str(rule, "action"), "FailIndex") && !has(spec, "backoffLimitPerIndex"))
+			path_invalid(PATH_FIELD(PATH_INDEX(&rules, i), "action"), e, json_object_get(rule, "action"),
+				     "requires the backoffLimitPerIndex to be set");
+}
+
+void job_spec_validate(const json_t *spec, const struct path *at, struct err *e)
+{
+	const char *restart = jsonx_str_or(spec, "template.spec.restartPolicy", "Always");
+
+	if (str_same(jsonx_str(spec, "completionMode"), "Indexed"))
+		check_indexed(spec, at, e);
+	else
+		check_not_indexed(spec, at, e);
+	check_index_limits(spec, at, e);
+	if (jsonx_at(spec, "template.spec") && !streq(restart, "OnFailure") && !streq(restart, "Never"))
+		path_required(PATH_FIELD(at, "template.spec.restartPolicy"), e,
+			      "valid values: \"OnFailure\", \"Never\"");
+	check_failure_policy(spec, at, e);
+}
+
+/* The labels by which the server tells this Job's pods from others must be the ones it made. */
+static void check_generated(const json_t *obj, struct err *e)
+{
+	static const char *const keys[][2] = {
+		{ LABEL_CONTROLLER_UID, "metadata.uid" },
+		{ LABEL_CONTROLLER_UID_LEGACY, "metadata.uid" },
+		{ LABEL_JOB_NAME, "metadata.name" },
+		{ LABEL_JOB_NAME_LEGACY, "metadata.name" },
+	};
+	const json_t *labels = jsonx_at(obj, "spec.template.metadata.labels");
+	const json_t *selector = jsonx_at(obj, "spec.selector");
+	const struct path at = { .name = "spec.template.metadata.labels" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		const char *want = jsonx_str_or(obj, keys[i][1], "");
+		const json_t *have = json_object_get(labels, keys[i][0]);
+
+		if (!have)
+			path_required(PATH_KEY(&at, keys[i][0]), e, "must be set by the server");
+		else if (!str_same(json_string_value(have), want))
+			path_invalid(PATH_KEY(&at, keys[i][0]), e, have, "must be '%s'", want);
+	}
+	if (!str_same(
+		    json_string_value(json_object_get(json_object_get(selector, "matchLabels"), LABEL_CONTROLLER_UID)),
+		    jsonx_str_or(obj, "metadata.uid", "")))
+		path_invalid(PATH_FIELD(NULL, "spec.selector"), e, selector ? selector : json_null(),
+			     "`selector` not auto-generated");
+}
+
+void job_validate(const json_t *obj, struct err *e)
+{
+	const json_t *spec = json_object_get(obj, "spec");
+
+	if (!has(spec, "template"))
+		return;
+	if (!has(spec, "selector"))
+		path_required(PATH_FIELD(NULL, "spec.selector"), e, NULL);
+	else
+		workload_check_labels(spec, PATH_FIELD(NULL, "spec"), e);
+	if (!jsonx_bool_or(spec, "manualSelector", false))
+		check_generated(obj, e);
+}
+
+/* Until a suspended Job has first started, a queue may still decide where its pods go. */
+static const char *const placement[] = {
+	"metadata.labels",  "metadata.annotations", "spec.nodeSelector",
+	"spec.tolerations", "spec.affinity",        "spec.schedulingGates",
+};
+
+static bool same_template(const json_t *obj, const json_t *old)
+{
+	json_auto_t *now = json_deep_copy(jsonx_at(obj, "spec.template"));
+	json_auto_t *was = json_deep_copy(jsonx_at(old, "spec.template"));
+	bool open = jsonx_bool_or(old, "spec.suspend", false) && !jsonx_at(old, "status.startTime");
+
+	for (size_t i = 0; open && i < ARRAY_SIZE(placement); i++) {
+		jsonx_del(now, placement[i]);
+		jsonx_del(was, placement[i]);
+	}
+	return now && was && jsonx_equal(now, was);
+}
+
+/* Indexed Jobs may grow and shrink, but only whole: completions and parallelism go together. */
+static void check_completions(const json_t *obj, const json_t *old, struct err *e)
+{
+	const json_t *now = jsonx_at(obj, "spec.completions");
+
+	if (!str_same(jsonx_str(obj, "spec.completionMode"), "Indexed")) {
+		rule_fixed(obj, old, "spec.completions", e);
+		return;
+	}
+	if (now && !jsonx_equal(now, jsonx_at(old, "spec.completions")) &&
+	    !jsonx_equal(now, jsonx_at(obj, "spec.parallelism")))
+		path_invalid(PATH_FIELD(NULL, "spec.completions"), e, now,
+			     "can only be modified in tandem with spec.parallelism");
+}
+
+void job_validate_update(const json_t *obj, const json_t *old, struct err *e)
+{
+	static const char *const fixed[] = { "spec.selector",         "spec.completionMode",
+					     "spec.podFailurePolicy", "spec.backoffLimitPerIndex",
+					     "spec.managedBy",        "spec.successPolicy" };
+
+	check_completions(obj, old, e);
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
+		rule_fixed(obj, old, fixed[i], e);
+	if (!same_template(obj, old))
+		path_invalid(PATH_FIELD(NULL, "spec.template"), e, jsonx_at(obj, "spec.template"),
+			     "field is immutable");
+}

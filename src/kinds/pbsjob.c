@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbsjob.c - stoker.dev/v1 PBSJob: what qsub submits
+ *
+ * Fields hold what the PBS options say, in PBS's own notation where that is what qstat shows again (resources, mail
+ * points, holds).  The room pbs/ reads and writes that notation; here is checked only what any client could get wrong.
+ */
+#include "kinds/cells.h"
+#include "kinds/core.h"
+#include "kinds/rest.h"
+#include "kinds/rest_rules.h"
+#include "kinds/walltime.h"
+
+enum { LOWEST_PRIORITY = -1024, HIGHEST_PRIORITY = 1023, MAX_NAME = 236 };
+
+static const struct field mail_fields[] = {
+	F(0, "points", STRING, .doc = "When to write: letters of abef, n for never (-m). a by default."),
+	FL(0, "users", STRING, .doc = "To whom (-M); the owner by default."),
+};
+
+static const struct message mail = MESSAGE("dev.stoker.v1.PBSMail", mail_fields, .doc = "When to write to whom.");
+
+static const struct field dependency_fields[] = {
+	F(0, "type", STRING, .flags = FIELD_REQUIRED,
+	  .values = "after|afterok|afternotok|afterany|before|beforeok|beforenotok|beforeany|on|synccount|syncwith|"
+		    "afterstartarray|afterokarray|afternotokarray|afteranyarray|beforestartarray|beforeokarray|"
+		    "beforenotokarray|beforeanyarray|runone",
+	  .doc = "What must happen to the other jobs."),
+	FL(0, "jobs", STRING, .doc = "The other jobs."),
+	F(0, "count", INT32, .has_min = true, .doc = "How many jobs, for on and synccount."),
+};
+
+static const struct message dependency =
+	MESSAGE("dev.stoker.v1.PBSDependency", dependency_fields, .doc = "Other jobs that this one waits for.");
+
+static const struct field array_fields[] = {
+	F(0, "request", STRING, .flags = FIELD_REQUIRED, .doc = "Indexes, such as 0-9,20 (-t)."),
+	F(0, "slots", INT32, .has_min = true, .min = 1, .doc = "How many elements may run at the same time."),
+};
+
+static const struct message array =
+	MESSAGE("dev.stoker.v1.PBSArray", array_fields, .doc = "The same job for several indexes.");
+
+static const struct field spec_fields[] = {
+	F(0, "script", STRING, .doc = "Text of the script."),
+	FL(0, "arguments", STRING, .doc = "Arguments of the script (-F)."),
+	F(0, "shell", STRING, .doc = "Shell that runs it (-S); the login shell by default."),
+	F(0, "image", STRING, .doc = "Image to run it in; the host's own system by default."),
+	F(0, "name", STRING, .dflt = "\"STDIN\"", .doc = "Name of the job (-N)."),
+	F(0, "owner", STRING, .doc = "Who submitted it; set by the server."),
+	F(0, "queue", STRING, .doc = "The queue (-q); the default one without."),
+	F(0, "account", STRING, .doc = "Account (-A)."),
+	F(0, "project", STRING, .doc = "Project (-P)."),
+	F(0, "priority", INT32, .dflt = "0", .doc = "From -1024 to 1023 (-p); higher goes first among the owner's."),
+	FM(0, "resources", STRING,
+	   .doc = "Resources asked for (-l), such as nodes: 1:gpus=1:S and walltime: 24:00:00."),
+	FM(0, "env", STRING, .doc = "Environment (-v, -V) and the PBS_O_ variables."),
+	F(0, "workingDir", STRING, .doc = "PBS_O_WORKDIR (-w): the directory it was submitted from."),
+	F(0, "initialDir", STRING, .doc = "Directory it starts in (-d); the home directory by default."),
+	F(0, "outputPath", STRING, .doc = "Where standard output goes (-o)."),
+	F(0, "errorPath", STRING, .doc = "Where standard error goes (-e)."),
+	F(0, "joinPath", STRING, .dflt = "\"n\"", .values = "n|oe|eo",
+	  .doc = "Both to the output (oe) or the error file (-j)."),
+	F(0, "keepFiles", STRING, .dflt = "\"n\"",
+	  .doc = "Files kept in the home directory (-k): letters of oe, n for none."),
+	F(0, "umask", STRING, .doc = "Mask of the modes of its files (-W umask)."),
+	F(0, "mail", OBJECT, .msg = &mail, .doc = "When to write to whom."),
+	F(0, "hold", STRING, .dflt = "\"n\"", .doc = "Holds (-h): letters of uos, n for none."),
+	F(0, "executionTime", TIME, .doc = "Not before this time (-a)."),
+	FL(0, "dependencies", OBJECT, .msg = &dependency, .doc = "Other jobs that this one waits for (-W depend)."),
+	F(0, "array", OBJECT, .msg = &array, .doc = "The same job for several indexes."),
+	F(0, "rerunnable", BOOL, .dflt = "true", .doc = "Whether it may be run again from the start (-r)."),
+	F(0, "interactive", BOOL, .doc = "Whether it is a terminal session (-I)."),
+	F(0, "nodeExclusive", BOOL, .doc = "Whether it wants its nodes for itself (-n)."),
+	F(0, "checkpoint", STRING, .doc = "Checkpointing (-c); kept, without effect."),
+	F(0, "killDelaySeconds", INT32, .has_min = true, .doc = "Seconds between SIGTERM and SIGKILL (-K)."),
+	FL(0, "userList", STRING, .doc = "Users to run as (-u)."),
+	FL(0, "groupList", STRING, .doc = "Groups to run as (-W group_list)."),
+	FL(0, "stageIn", STRING, .doc = "Files to copy before the start (-W stagein)."),
+	FL(0, "stageOut", STRING, .doc = "Files to copy after the end (-W stageout)."),
+	FM(0, "attributes", STRING, .doc = "Further attributes of -W, kept as they are."),
+	F(0, "submitHost", STRING, .doc = "Host it was submitted from."),
+	F(0, "submitArgs", STRING, .doc = "Command line of qsub."),
+};
+
+/* Each letter one of `letters`, none twice; or "n" alone. */
+static void check_letters(const json_t *spec, const char *name, const char *letters, const struct path *at,
+			  struct err *e)
+{
+	const json_t *v = json_object_get(spec, name);
+	const char *s = json_is_string(v) ? json_string_value(v) : "n";
+
+	if (streq(s, "n"))
+		return;
+	for (const char *c = s; *c; c++)
+		if (!strchr(letters, *c) || strchr(c + 1, *c)) {
+			path_invalid(PATH_FIELD(at, name), e, v, "must be n or letters of %s", letters);
+			return;
+		}
+}
+
+static void check_name(const json_t *spec, const struct path *at, struct err *e)
+{
+	const json_t *v = json_object_get(spec, "name");
+	const char *s = json_is_string(v) ? json_string_value(v) : "";
+
+	if (strlen(s) > MAX_NAME)
+		path_invalid(PATH_FIELD(at, "name"), e, v, "must be no more than %d characters", MAX_NAME);
+	for (const char *c = s; *c; c++)
+		if ((unsigned char)*c <= ' ' || *c == 0x7f || strchr("&;|<>$`'\"\\()/*?", *c)) {
+			path_invalid(PATH_FIELD(at, "name"), e, v, "must have no blanks and none of &;|<>$`'\"\\()/*?");
+			return;
+		}
+}
+
+static void spec_validate(const json_t *obj, const struct path *at, struct err *e)
+{
+	const json_t *priority = json_object_get(obj, "priority");
+	const json_t *walltime = jsonx_at(obj, "resources.walltime");
+	int64_t seconds;
+
+	check_name(obj, at, e);
+	check_letters(obj, "hold", "uosp", at, e);
+	check_letters(obj, "keepFiles", "oed", at, e);
+	if (json_object_get(obj, "mail") && !streq(jsonx_str_or(obj, "mail.points", "n"), "p"))
+		check_letters(json_object_get(obj, "mail"), "points", "abefj", PATH_FIELD(at, "mail"), e);
+	if (json_integer_value(priority) < LOWEST_PRIORITY || json_integer_value(priority) > HIGHEST_PRIORITY)
+		path_invalid(PATH_FIELD(at, "priority"), e, priority, "must be between %d and %d, inclusive",
+			     LOWEST_PRIORITY, HIGHEST_PRIORITY);
+	if (walltime && !walltime_parse(json_string_value(walltime), &seconds))
+		path_invalid(PATH_FIELD(at, "resources[walltime]"), e, walltime,
+			     "must be a time such as 168:00:00, 7d or 3600");
+	if (jsonx_bool_or(obj, "interactive", false) && json_object_get(obj, "array"))
+		path_forbidden(PATH_FIELD(at, "array"), e, "interactive job can not be job array");
+	if (!jsonx_bool_or(obj, "interactive", false) && value_is_empty(json_object_get(obj, "script")))
+		path_required(PATH_FIELD(at, "script"), e, NULL);
+}
+
+static const struct message spec = MESSAGE("dev.stoker.v1.PBSJobSpec", spec_fields,
+					   .doc = "What is to be run, and how.", .validate = spec_validate);
+
+static const struct field status_fields[] = {
+	F(0, "state", STRING, .values = "Q|H|W|T|R|S|E|C",
+	  .doc = "Q queued, H held, W waiting for a time, T moving, R running, S suspended, E ending, C completed."),
+	F(0, "id", STRING, .doc = "Identifier that the PBS commands show, such as 380963.Ghead."),
+	F(0, "sequence", INT64, .doc = "Its number."),
+	F(0, "comment", STRING, .doc = "Why it is as it is, for people."),
+	F(0, "exitStatus", INT32,
+	  .doc = "The script's own, 256 and more for a signal, or negative if it could not run."),
+	F(0, "queueTime", TIME, .doc = "When it came into the queue."),
+	F(0, "eligibleTime", TIME, .doc = "Since when it could run."),
+	F(0, "startTime", TIME, .doc = "When it was last started."),
+	F(0, "completionTime", TIME, .doc = "When it ended."),
+	F(0, "startCount", INT32, .doc = "How often it was started."),
+	F(0, "execHost", STRING, .doc = "Where it runs, such as G102/0-1."),
+	F(0, "execGpus", STRING, .doc = "GPUs it has, such as G102-gpu/1."),
+	F(0, "sessionId", INT64, .doc = "Session of its processes."),
+	F(0, "egroup", STRING, .doc = "Group it runs as."),
+	FM(0, "resourcesUsed", STRING, .doc = "What it used: cput, mem, vmem, walltime."),
+	FL(0, "pods", STRING, .doc = "Its pods."),
+	FM(0, "elements", STRING, .doc = "States of an array's elements, by index."),
+	F(0, "observedGeneration", INT64, .doc = "The metadata.generation that this status is about."),
+};
+
+static const struct message status =
+	MESSAGE("dev.stoker.v1.PBSJobStatus", status_fields, .doc = "How a PBSJob stands.");
+
+static const struct field fields[] = {
+	FIELDS_OBJECT,
+	F(0, "spec", OBJECT, .msg = &spec, .dflt = "{}", .doc = "What is to be run, and how."),
+	F(0, "status", OBJECT, .msg = &status, .doc = "How it stands; written by the controller."),
+};
+
+static const struct message pbsjob = MESSAGE("dev.stoker.v1.PBSJob", fields, .doc = "A script, as qsub submits it.");
+
+/* A new job is queued, or held if it was submitted so, until the controller has looked at it. */
+static void prepare_create(json_t *obj)
+{
+	const char *hold = jsonx_str_or(obj, "spec.hold", "n");
+
+	json_object_set_new(obj, "status", json_pack("{s:s}", "state", streq(hold, "n") ? "Q" : "H"));
+}
+
+static void validate_update(const json_t *obj, const json_t *old, struct err *e)
+{
+	rule_fixed(obj, old, "spec.script", e);
+	rule_fixed(obj, old, "spec.owner", e);
+}
+
+static json_t *cell_exit(const json_t *obj, int64_t now)
+{
+	const json_t *v = jsonx_at(obj, "status.exitStatus");
+
+	(void)now;
+	return json_is_integer(v) ? json_integer(json_integer_value(v)) : json_null();
+}
+
+CELL_STR(cell_job, "spec.name", "")
+CELL_STR(cell_owner, "spec.owner", "")
+CELL_STR(cell_state, "status.state", "Q")
+CELL_STR(cell_queue, "spec.queue", "<none>")
+CELL_STR(cell_host, "status.execHost", "<none>")
+CELL_STR(cell_comment, "status.comment", "")
+
+static const struct column columns[] = {
+	COLUMN_NAME,
+	COLUMN("Job", "Name of the job.", cell_job),
+	COLUMN("User", "Who submitted it.", cell_owner),
+	COLUMN("State", "As qstat shows it.", cell_state),
+	COLUMN("Queue", "The queue it is in.", cell_queue),
+	COLUMN_INT("Exit", "Exit status.", cell_exit),
+	COLUMN_AGE,
+	COLUMN_WIDE("Host", "Where it runs.", cell_host),
+	COLUMN_WIDE("Comment", "Why it is as it is.", cell_comment),
+};
+
+const struct kind kind_pbsjob = {
+	.group = "stoker.dev",
+	.version = "v1",
+	.kind = "PBSJob",
+	.plural = "pbsjobs",
+	.singular = "pbsjob",
+	.categories = category_all,
+	.namespaced = true,
+	.flags = KIND_STATUS | KIND_GENERATION,
+	.verbs = VERBS_ALL,
+	.message = &pbsjob,
+	KIND_COLUMNS(columns),
+	KIND_SUBRESOURCES(status_only),
+	.prepare_create = prepare_create,
+	.validate_update = validate_update,
+};

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+/* training.c - what the training kinds of kubeflow.org have in common: messages, defaults, rules, columns */
+#include "kinds/training.h"
+
+#include <strings.h>
+
+#define KUBEFLOW "org.kubeflow.v1."
+
+static const struct field scheduling_fields[] = {
+	F(0, "minAvailable", INT32, .has_min = true,
+	  .doc = "How many pods must be able to start together; all by default."),
+	F(0, "queue", STRING, .doc = "The queue the job waits in."),
+	FM(0, "minResources", QUANTITY, .doc = "Resources that must be free before any pod starts."),
+	F(0, "priorityClass", STRING, .doc = "PriorityClass of the job."),
+	F(0, "scheduleTimeoutSeconds", INT32, .has_min = true, .doc = "Seconds to wait for a place."),
+};
+
+static const struct message scheduling =
+	MESSAGE(KUBEFLOW "SchedulingPolicy", scheduling_fields, .doc = "How the job's pods are placed as one.");
+
+static const struct field policy_fields[] = {
+	F(0, "cleanPodPolicy", STRING, .values = "All|Running|None",
+	  .doc = "Which pods are deleted when the job has ended: all, those still running, or none."),
+	F(0, "ttlSecondsAfterFinished", INT32, .has_min = true,
+	  .doc = "Seconds after its end at which the job is deleted; kept for ever by default."),
+	F(0, "activeDeadlineSeconds", INT64, .has_min = true,
+	  .doc = "Seconds after its start at which the job is stopped and fails."),
+	F(0, "backoffLimit", INT32, .has_min = true, .doc = "How many restarts there may be before the job fails."),
+	F(0, "schedulingPolicy", OBJECT, .msg = &scheduling, .doc = "How the job's pods are placed as one."),
+	F(0, "suspend", BOOL, .dflt = "false", .doc = "While true, no pods run; those that do are deleted."),
+	F(0, "managedBy", STRING, .values = "kubeflow.org/training-operator|kueue.x-k8s.io/multikueue",
+	  .doc = "The controller that runs the job; it cannot change."),
+};
+
+const struct message training_run_policy =
+	MESSAGE(KUBEFLOW "RunPolicy", policy_fields, .doc = "When a job stops, and what is cleaned up.");
+
+static const struct field replica_fields[] = {
+	F(0, "replicas", INT32, .dflt = "1", .has_min = true, .doc = "How many pods of this type."),
+	F(0, "restartPolicy", STRING, .values = "Always|OnFailure|Never|ExitCode",
+	  .doc = "When a pod that ended is run again; ExitCode: if it was killed rather than failed by itself."),
+	F(0, "template", OBJECT, .msg = &core_pod_template_spec, .flags = FIELD_REQUIRED, .doc = "The pods to run."),
+};
+
+const struct message training_replica_spec =
+	MESSAGE(KUBEFLOW "ReplicaSpec", replica_fields, .doc = "Pods that have the same part in a job.");
+
+static const struct field replica_status_fields[] = {
+	F(0, "active", INT32, .doc = "Pods that run."),
+	F(0, "succeeded", INT32, .doc = "Pods that ended well."),
+	F(0, "failed", INT32, .doc = "Pods that failed."),
+	F(0, "selector", STRING, .doc = "Labels of the pods, as a selector's text."),
+	F(0, "labelSelector", OBJECT, .msg = &meta_label_selector, .doc = "The same as an object; no longer written."),
+};
+
+const struct message training_replica_status =
+	MESSAGE(KUBEFLOW "ReplicaStatus", replica_status_fields, .doc = "How many pods of a type stand how.");
+
+static const struct field condition_fields[] = {
+	F(0, "type", STRING, .flags = FIELD_REQUIRED,
+	  .doc = "Created, Running, Restarting, Suspended, Succeeded or Failed."),
+	F(0, "status", STRING, .flags = FIELD_REQUIRED, .doc = "True, False or Unknown."),
+	F(0, "reason", STRING, .doc = "One word for programs: why status is what it is."),
+	F(0, "message", STRING, .doc = "The same for people."),
+	F(0, "lastUpdateTime", TIME, .doc = "When this condition was last written."),
+	F(0, "lastTransitionTime", TIME, .doc = "When status last changed."),
+};
+
+const struct message training_condition =
+	MESSAGE(KUBEFLOW "JobCondition", condition_fields, .doc = "One fact about a job.");
+
+static const struct field status_fields[] = {
+	TRAINING_STATUS_ROWS,
+	FM(0, "replicaStatuses", OBJECT, .msg = &training_replica_status,
+	   .doc = "How many pods of each type stand how."),
+};
+
+const struct message training_status =
+	MESSAGE(KUBEFLOW "JobStatus", status_fields, .doc = "What the controller last saw of a job.");
+
+/* The spelling of a replica type, whatever capitals it was written with; NULL if there is no such type. */
+static const char *spelling(const char *types, const char *key, struct str *ret)
+{
+	struct str rest = str_of(types);
+
+	while (str_split(&rest, '|', ret))
+		if (ret->n == strlen(key) && strncasecmp(ret->p, key, ret->n) == 0)
+			return ret->p;
+	return NULL;
+}
+
+static void spell_types(json_t *specs, const struct training *t)
+{
+	const char *key;
+	json_t *v;
+	void *next;
+
+	json_object_foreach_safe (specs, next, key, v) {
+		struct str right;
+		auto_free char *name = NULL;
+
+		if (!spelling(t->types, key, &right) || str_eq(right, key))
+			continue;
+		name = xstrndup(right.p, right.n);
+		/* Two spellings of one type would be one too many: leave it for validation. */
+		if (json_object_get(specs, name))
+			continue;
+		json_object_set(specs, name, v);
+		json_object_del(specs, key);
+	}
+}
+
+static json_t *find_named(const json_t *list, const char *name)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (list, i, item)
+		if (str_same(jsonx_str(item, "name"), name))
+			return item;
+	return NULL;
+}
+
+static void default_port(json_t *replica, const struct training *t)
+{
+	json_t *containers = jsonx_at(replica, "template.spec.containers");
+	json_t *container = find_named(containers, t->container);
+	json_t *ports;
+
+	if (!container)
+		container = json_array_get(containers, 0);
+	if (!json_is_object(container))
+		return;
+	set_if_absent(container, "ports", json_array());
+	ports = json_object_get(container, "ports");
+	if (json_is_array(ports) && !find_named(ports, t->port_name))
+		json_array_append_new(ports, json_pack("{s:s, s:i}", "name", t->port_name, "containerPort", t->port));
+}
+
+void training_default_replicas(json_t *spec, const struct training *t)
+{
+	json_t *specs = json_object_get(spec, t->specs);
+	const char *key;
+	json_t *replica;
+
+	if (!json_is_object(specs))
+		return;
+	spell_types(specs, t);
+	json_object_foreach (specs, key, replica) {
+		if (!json_is_object(replica))
+			continue;
+		if (value_is_empty(json_object_get(replica, "restartPolicy")))
+			json_object_set_new(replica, "restartPolicy", json_string(t->restart));
+		if (t->port_name)
+			default_port(replica, t);
+	}
+}
+
+void training_default_policy(json_t *spec)
+{
+	static const char *const older[] = { "cleanPodPolicy", "ttlSecondsAfterFinished", "activeDeadlineSeconds",
+					     "backoffLimit" };
+	json_t *policy;
+
+	for (size_t i = 0; i < ARRAY_SIZE(older); i++)
+		if (json_object_get(spec, older[i]))
+			return;
+	policy = object_in(spec, "runPolicy");
+	if (policy)
+		set_if_absent(policy, "cleanPodPolicy", json_string("None"));
+}
+
+static int64_t replicas_of(const json_t *replica)
+{
+	return jsonx_int_or(replica, "replicas", 1);
+}
+
+static void check_replica(const json_t *replica, const struct path *at, const struct training *t, struct err *e)
+{
+	const json_t *containers = jsonx_at(replica, "template.spec.containers");
+	char detail[96];
+
+	/* A template without any container is told of by its own rules. */
+	if (!t->container || json_array_size(containers) == 0 || find_named(containers, t->container))
+		return;
+	snprintf(detail, sizeof(detail), "must have at least one container with name %s", t->container);
+	path_required(PATH_FIELD(at, "template.spec.containers"), e, detail);
+}
+
+void training_validate(const json_t *spec, const struct path *at, const struct training *t, struct err *e)
+{
+	const struct path specs_at = { .up = at, .name = t->specs };
+	json_t *specs = json_object_get(spec, t->specs);
+	int64_t leaders = 0;
+	const char *key;
+	json_t *replica;
+	struct str right;
+
+	if (value_is_empty(specs)) {
+		path_required(&specs_at, e, "must be specified");
+		return;
+	}
+	json_object_foreach (specs, key, replica) {
+		bool known = spelling(t->types, key, &right) && str_eq(right, key);
+
+		if (!known && !t->other_types)
+			path_unsupported(PATH_KEY(&specs_at, key), e, key, t->types);
+		if (t->leaders && spelling(t->leaders, key, &right))
+			leaders += replicas_of(replica);
+		check_replica(replica, PATH_KEY(&specs_at, key), t, e);
+	}
+	if (leaders > 1)
+		path_forbidden(&specs_at, e, "More than 1 %s found",
+			       streq(t->leaders, "Chief|Master") ? "chief/master" : "master");
+}
+
+void training_begin(json_t *obj)
+{
+	json_object_del(obj, "status");
+}
+
+void training_mark(json_t *obj, const char *version)
+{
+	json_t *metadata = object_in(obj, "metadata");
+	json_t *annotations = metadata ? object_in(metadata, "annotations") : NULL;
+
+	if (annotations)
+		json_object_set_new(annotations, TRAINING_WRITTEN_AS, json_string(version));
+}
+
+void training_unmark(json_t *obj)
+{
+	json_t *metadata = json_object_get(obj, "metadata");
+	json_t *annotations = json_object_get(metadata, "annotations");
+
+	json_object_del(annotations, TRAINING_WRITTEN_AS);
+	if (annotations && value_is_empty(annotations))
+		json_object_del(metadata, "annotations");
+}
+
+/* The newest condition; PyTorchJobs of v1alpha1 have one word instead. */
+static json_t *cell_state(const json_t *obj, int64_t now)
+{
+	const json_t *conditions = jsonx_at(obj, "status.conditions");
+	size_t n = json_array_size(conditions);
+	const char *state = n ? jsonx_str(json_array_get(conditions, n - 1), "type") : jsonx_str(obj, "status.state");
+
+	(void)now;
+	return state ? jsonx_string(state) : json_null();
+}
+
+const struct column training_columns[3] = {
+	COLUMN_NAME,
+	COLUMN("State", "How the job stands.", cell_state),
+	COLUMN_AGE,
+};
+
+const struct column training_plain_columns[2] = { COLUMN_NAME, COLUMN_AGE };
