@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* main.c - one program, many names: picks a command by argv[1] */
-#include <stdio.h>
+/* main.c - one program: argv[1] picks a command */
+#include "cli/command.h"
 
-int main(void)
+int main(int argc, char **argv)
 {
-	puts("stoker");
-	return 0;
+	return command_main(argc, argv);
 }

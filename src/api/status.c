@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* status.c - what went wrong, in the words clients match on
  *
- * Callers set an error's kind and, where they know better, its text.  The standard sentences (not found, already exists,
- * modified, invalid) are spelled here once.
+ * Callers set an error's kind and, where they know better, its text.  The standard sentences (not found, already
+ * exists, modified, invalid) are spelled here once.
  */
 #include "api/status.h"
 
@@ -99,8 +99,9 @@ json_t *status_from_err(const struct err *e, const struct status_subject *about)
 	json_t *status;
 
 	standard_text(e, about, &text);
-	status = json_pack("{s:s, s:s, s:{}, s:s, s:o, s:s}", "kind", "Status", "apiVersion", "v1", "metadata", "status",
-			   "Failure", "message", jsonx_string(text.p ? text.p : ""), "reason", err_reason(e->kind));
+	status =
+		json_pack("{s:s, s:s, s:{}, s:s, s:o, s:s}", "kind", "Status", "apiVersion", "v1", "metadata", "status",
+			  "Failure", "message", jsonx_string(text.p ? text.p : ""), "reason", err_reason(e->kind));
 	if (json_object_size(details))
 		json_object_set(status, "details", details);
 	json_decref(details);
@@ -126,22 +127,4 @@ json_t *status_success(const struct status_subject *about, const char *uid)
 		json_object_set(status, "details", details);
 	json_decref(details);
 	return status;
-}
-
-int status_to_err(const json_t *status, int http_code, struct err *e)
-{
-	const char *text = jsonx_str(status, "message");
-	json_t *cause;
-	size_t i;
-
-	if (http_code >= 200 && http_code < 300 && !str_same(jsonx_str(status, "status"), "Failure"))
-		return 0;
-	err_set(e, err_kind_of(jsonx_str(status, "reason"), http_code), "%s",
-		text ? text : "the server answered with an error and no explanation");
-	e->retry_after = (int)jsonx_int_or(status, "details.retryAfterSeconds", 0);
-	json_array_foreach(jsonx_at(status, "details.causes"), i, cause)
-		err_cause(e, CAUSE_INVALID, jsonx_str_or(cause, "field", ""), "%s", jsonx_str_or(cause, "message", ""));
-	if (text)
-		snprintf(e->text, sizeof(e->text), "%s", text);
-	return -1;
 }

@@ -16,7 +16,5 @@ struct status_subject {
 json_t *status_from_err(const struct err *e, const struct status_subject *about);
 /* {"status":"Success"} with details; uid may be NULL. */
 json_t *status_success(const struct status_subject *about, const char *uid);
-/* The reverse, for clients: a Failure becomes an error with the same kind and text; returns -1 for one, else 0. */
-int status_to_err(const json_t *status, int http_code, struct err *e);
 
 #endif

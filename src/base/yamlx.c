@@ -213,7 +213,7 @@ static int read_pair(struct reader *r, json_t *map, json_t *merges, bool *ret_en
 	auto_sbuf struct sbuf key = SBUF(LIMIT_BODY);
 	size_t base = r->path.n;
 	json_t *v = NULL;
-	bool merge, value_end;
+	bool merge = false, value_end;
 	yaml_event_t ev;
 	yaml_mark_t at;
 	int rc = 0;

@@ -22,9 +22,19 @@ struct command {
 const struct command *command_find(const char *name);
 /* All of them, NULL-terminated. */
 extern const struct command *const commands[];
+/* One record a file. */
+extern const struct command cmd_serve, cmd_token_create, cmd_token_list, cmd_token_revoke, cmd_completion, cmd_version,
+	cmd_help;
+
 /* `stoker CMD --help`. */
 void command_help(const struct command *cmd);
 /* Shows e on stderr as "stoker CMD: text" and returns 1; the one place where commands show errors. */
 int command_fail(const struct command *cmd, const struct err *e);
+/* Options and positional arguments of a command; --help prints and exits, a mistake is shown and gives -1 (exit status
+ * 2). */
+int command_parse(const struct command *cmd, void *settings, int argc, char **argv, int min_args, int max_args,
+		  char ***ret_rest, int *ret_nrest);
+/* The whole program, by argv[1]. */
+int command_main(int argc, char **argv);
 
 #endif

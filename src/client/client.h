@@ -48,13 +48,15 @@ struct client_ops {
 	/* type: "merge", "strategic", "json", "apply" */
 	void (*patch)(struct client *c, const struct ref *ref, const char *type, const json_t *patch, client_done *done,
 		      void *arg);
+	/* Without a name: the whole collection. */
 	void (*remove)(struct client *c, const struct ref *ref, const json_t *delete_options, client_done *done,
 		       void *arg);
 	/* Returns a handle for client_watch_stop(). */
 	void *(*watch)(struct client *c, const struct ref *ref, const struct list_options *o, client_event *event,
 		       void *arg);
 	void (*watch_stop)(struct client *c, void *watch);
-	/* Any other path: GET/POST of raw text (logs, /version).  The reply is text. */
+	/* Any other path: GET/POST of raw text (discovery, logs, /version).  The reply is text; /api and /apis are
+	 * asked for in aggregated form. */
 	void (*raw)(struct client *c, const char *method, const char *path, struct str body,
 		    void (*done)(void *arg, int code, struct str body, const struct err *e), void *arg);
 	void (*free)(struct client *c);

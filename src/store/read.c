@@ -81,32 +81,45 @@ static void keep(struct store *s, struct record *r)
 	r->name = b->p + name;
 }
 
-int store_get(struct store *s, int kind, const char *ns, const char *name, struct record *ret, struct err *e)
+/* Steps a statement that finds one row at most. */
+static int take_one(struct store *s, sqlite3_stmt *st, struct record *ret, struct err *e)
 {
 	struct record r;
-	sqlite3_stmt *st;
-	int rc = sql_use(s, SQL_GET, &st);
-	int done;
+	int done = -1;
+	int rc = sqlite3_step(st);
 
-	if (rc != SQLITE_OK)
-		return sql_error(s, rc, "reading an object", e);
-	sql_bind_key(st, kind, ns, name);
-	rc = sqlite3_step(st);
-	if (rc == SQLITE_DONE) {
-		sqlite3_reset(st);
-		return err_set(e, ERR_NOT_FOUND, "%s", "");
-	}
-	if (rc != SQLITE_ROW) {
-		sqlite3_reset(st);
-		return sql_error(s, rc, "reading an object", e);
-	}
-	done = read_row(s, st, &r, e);
-	if (done == 0)
+	if (rc == SQLITE_DONE)
+		err_set(e, ERR_NOT_FOUND, "%s", "");
+	else if (rc != SQLITE_ROW)
+		sql_error(s, rc, "reading an object", e);
+	else if ((done = read_row(s, st, &r, e)) == 0)
 		keep(s, &r);
 	sqlite3_reset(st);
 	if (done == 0)
 		*ret = r;
 	return done;
+}
+
+int store_get(struct store *s, int kind, const char *ns, const char *name, struct record *ret, struct err *e)
+{
+	sqlite3_stmt *st;
+	int rc = sql_use(s, SQL_GET, &st);
+
+	if (rc != SQLITE_OK)
+		return sql_error(s, rc, "reading an object", e);
+	sql_bind_key(st, kind, ns, name);
+	return take_one(s, st, ret, e);
+}
+
+int store_at(struct store *s, int64_t rv, struct record *ret, struct err *e)
+{
+	sqlite3_stmt *st;
+	int rc = sql_use(s, SQL_REVISION, &st);
+
+	if (rc != SQLITE_OK)
+		return sql_error(s, rc, "reading a revision", e);
+	sqlite3_bind_int64(st, 1, rv);
+	return take_one(s, st, ret, e);
 }
 
 bool store_exists(struct store *s, int kind, const char *ns, const char *name)

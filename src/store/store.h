@@ -65,6 +65,8 @@ int64_t store_oldest(const struct store *s);
 
 /* ERR_NOT_FOUND has no text: the caller knows what was asked for. */
 int store_get(struct store *s, int kind, const char *ns, const char *name, struct record *ret, struct err *e);
+/* One revision by its number, superseded or not, while history keeps it; ERR_NOT_FOUND otherwise. */
+int store_at(struct store *s, int64_t rv, struct record *ret, struct err *e);
 bool store_exists(struct store *s, int kind, const char *ns, const char *name);
 /* Objects of a kind in (namespace, name) order. */
 struct store_range {

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/* exchange.h - one request under way: for the rest_*.c files only
+ *
+ * An exchange owns everything its request needs until the reply has been queued or the client has gone.  A reply never
+ * leaves before the turn's commit when the turn has written anything: exchange_finish() waits for it.
+ */
+#ifndef STOKER_API_EXCHANGE_H
+#define STOKER_API_EXCHANGE_H
+
+#include "api/authn.h"
+#include "api/negotiate.h"
+#include "api/rest.h"
+#include "api/status.h"
+#include "api/watch.h"
+
+#define MAX_SEGMENTS 12
+
+struct exchange {
+	struct rest *rest;
+	struct http_request *http; /* NULL once the client has gone */
+	struct identity *id;
+	struct api_request req;
+	struct accept accept;
+	/* the path, decoded and cut */
+	char *path;
+	const char *segments[MAX_SEGMENTS];
+	size_t nsegments;
+	json_t *query; /* first value of each parameter */
+	struct selector *labels, *fields;
+	json_t *body;
+	/* the answer */
+	struct api_result result;
+	struct err err;
+	bool mutating;
+	bool pretty;
+	struct store_after after;
+	bool waiting;
+	/* a stream: list or watch */
+	struct list_stream *list;
+	struct watcher *watcher;
+};
+
+struct rest {
+	struct api *api;
+	struct docs *docs;
+	unsigned under_way;
+};
+
+/* exchange.c */
+struct exchange *exchange_new(struct rest *r, struct http_request *http);
+void exchange_free(struct exchange *x);
+/* Sends x->result or x->err, after the commit where there is one, and frees x. */
+void exchange_finish(struct exchange *x);
+/* Sends a finished document at once and frees x. */
+void exchange_reply_json(struct exchange *x, int code, json_t *doc /* taken */);
+void exchange_reply_text(struct exchange *x, int code, const char *type, struct str text);
+/* Text of a query parameter or NULL. */
+const char *exchange_param(const struct exchange *x, const char *name);
+/* Kubernetes' rule: absent, "0" and "false" are false, all else is true. */
+bool exchange_flag(const struct exchange *x, const char *name);
+
+/* rest_body.c: reads the body of a write into x->body. */
+int body_read(struct exchange *x, struct err *e);
+/* Options of a delete, from body and query. */
+int body_delete_options(struct exchange *x, struct err *e);
+
+/* rest_list.c, rest_watch.c: take x over. */
+void rest_list(struct exchange *x);
+void list_stream_free(struct list_stream *l);
+void rest_watch(struct exchange *x);
+
+/* rest_docs.c: paths that are no resource; false if the path is none of them. */
+bool rest_document(struct exchange *x);
+struct docs *docs_new(struct api *api);
+void docs_free(struct docs *d);
+
+#endif

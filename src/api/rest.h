@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/* rest.h - HTTP requests become API requests, results become replies */
+#ifndef STOKER_API_REST_H
+#define STOKER_API_REST_H
+
+#include "api/api.h"
+#include "loop/http.h"
+
+struct rest;
+
+struct rest *rest_new(struct api *api);
+void rest_free(struct rest *r);
+/* To be given to http_server_new(). */
+struct http_handlers rest_handlers(struct rest *r);
+
+#endif

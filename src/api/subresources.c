@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+/* subresources.c - scale, binding, eviction, token, finalize: doors that open one part of an object
+ *
+ * Status and its like are plain updates of one part (see subresource_part); the rows below are the ones with a body or
+ * an effect of their own.
+ */
+#include "api/authn.h"
+#include "api/authz.h"
+#include "api/object.h"
+#include "api/patch.h"
+#include "api/status.h"
+#include "api/verbs.h"
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/limits.h"
+#include "base/mem.h"
+
+/* ---- scale ---- */
+
+static json_t *at_dotted(const json_t *obj, const char *path)
+{
+	return path ? jsonx_at(obj, *path == '.' ? path + 1 : path) : NULL;
+}
+
+/* status.selector: a LabelSelector, a plain map, or text kept by the controller. */
+static void scale_selector(const struct kind *k, const json_t *obj, struct sbuf *out)
+{
+	const json_t *sel = at_dotted(obj, k->scale_selector);
+	struct selector *parsed = NULL;
+	struct err e = ERR_INIT;
+	json_auto_t *wrapped = NULL;
+
+	if (json_is_string(sel)) {
+		sbuf_adds(out, json_string_value(sel));
+		return;
+	}
+	if (!sel)
+		return;
+	if (!json_object_get(sel, "matchLabels") && !json_object_get(sel, "matchExpressions"))
+		wrapped = json_pack("{s:O}", "matchLabels", sel);
+	if (selector_from_json(wrapped ? wrapped : sel, &parsed, &e) == 0)
+		selector_text(parsed, out);
+	selector_free(parsed);
+}
+
+static json_t *scale_of(const struct kind *k, const json_t *obj)
+{
+	static const char *const copied[] = { "name", "namespace", "uid", "resourceVersion", "creationTimestamp" };
+	auto_sbuf struct sbuf selector = SBUF(LIMIT_URL);
+	const json_t *meta = json_object_get(obj, "metadata");
+	json_t *spec = at_dotted(obj, k->scale_spec);
+	json_t *status = at_dotted(obj, k->scale_status);
+	json_t *scale = json_pack("{s:s, s:s, s:{}, s:{s:I}, s:{s:I}}", "kind", "Scale", "apiVersion", "autoscaling/v1",
+				  "metadata", "spec", "replicas", (json_int_t)json_integer_value(spec), "status",
+				  "replicas", (json_int_t)json_integer_value(status));
+
+	for (size_t i = 0; i < ARRAY_SIZE(copied); i++)
+		if (json_object_get(meta, copied[i]))
+			json_object_set(json_object_get(scale, "metadata"), copied[i],
+					json_object_get(meta, copied[i]));
+	scale_selector(k, obj, &selector);
+	if (selector.n)
+		jsonx_set_new(scale, "status.selector", jsonx_string(selector.p));
+	return scale;
+}
+
+static int scale_get(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
+{
+	json_auto_t *old = NULL;
+
+	if (verb_load(api, req->kind, req->ns, req->name, &old, e) < 0)
+		return -1;
+	old = object_for_version(req->kind, old);
+	ret->code = 200;
+	ret->object = scale_of(req->kind, old);
+	return 0;
+}
+
+/* The Scale a PUT or PATCH asks for. */
+static int wanted_scale(const struct api_request *req, json_t *now, json_t **ret, struct err *e)
+{
+	if (req->verb == VERB_UPDATE || req->patch == PATCH_APPLY) {
+		*ret = json_incref(req->body);
+		return 0;
+	}
+	*ret = json_deep_copy(now);
+	if (req->patch == PATCH_JSON)
+		return patch_json(ret, req->body, e);
+	patch_merge(*ret, req->body); /* a Scale has no lists: strategic and plain merge are the same */
+	return 0;
+}
+
+static int scale_write(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
+{
+	json_auto_t *old = NULL;
+	json_auto_t *seen = NULL;
+	json_auto_t *now = NULL;
+	json_auto_t *want = NULL;
+	json_auto_t *obj = NULL;
+	struct api_request over = *req;
+	const json_t *n;
+
+	if (verb_load(api, req->kind, req->ns, req->name, &old, e) < 0)
+		return -1;
+	seen = object_for_version(req->kind, json_incref(old));
+	now = scale_of(req->kind, seen);
+	if (wanted_scale(req, now, &want, e) < 0)
+		return -1;
+	n = jsonx_at(want, "spec.replicas");
+	if (n && (!json_is_integer(n) || json_integer_value(n) < 0))
+		return err_cause(e, CAUSE_INVALID, "spec.replicas",
+				 "Invalid value: must be a whole number greater than or equal to 0");
+	obj = json_deep_copy(seen);
+	jsonx_set_new(obj, req->kind->scale_spec + (*req->kind->scale_spec == '.'),
+		      json_integer(json_integer_value(n)));
+	if (jsonx_str(want, "metadata.resourceVersion"))
+		jsonx_set_new(obj, "metadata.resourceVersion", json_incref(jsonx_at(want, "metadata.resourceVersion")));
+	over.subresource = NULL; /* the write itself is of the spec */
+	if (write_over(api, &over, old, obj, false, ret, e) < 0)
+		return -1;
+	json_decref(now);
+	now = ret->object;
+	ret->object = scale_of(req->kind, now);
+	ret->kind = NULL;
+	return 0;
+}
+
+/* ---- binding ---- */
+
+static int bind_pod(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
+{
+	const char *node = jsonx_str(req->body, "target.name");
+	const char *name = req->name ? req->name : jsonx_str(req->body, "metadata.name");
+	struct status_subject about = { req->kind, name };
+	json_auto_t *old = NULL;
+	json_auto_t *obj = NULL;
+	struct api_request over = *req;
+	char now[CLOCK_RFC3339_LEN];
+	int r;
+
+	if (!node || !*node)
+		return err_cause(e, CAUSE_REQUIRED, "target.name", "Required value");
+	if (!name)
+		return err_cause(e, CAUSE_REQUIRED, "metadata.name", "Required value");
+	if (verb_load(api, req->kind, req->ns, name, &old, e) < 0)
+		return -1;
+	if (jsonx_at(old, "metadata.deletionTimestamp"))
+		return err_set(e, ERR_CONFLICT,
+			       "Operation cannot be fulfilled on pods/binding \"%s\": pod %s is being deleted, cannot "
+			       "be assigned "
+			       "to a host",
+			       name, name);
+	if (*jsonx_str_or(old, "spec.nodeName", ""))
+		return err_set(e, ERR_CONFLICT,
+			       "Operation cannot be fulfilled on pods/binding \"%s\": pod %s is already assigned to "
+			       "node \"%s\"",
+			       name, name, jsonx_str(old, "spec.nodeName"));
+	obj = json_deep_copy(old);
+	jsonx_set_new(obj, "spec.nodeName", jsonx_string(node));
+	clock_rfc3339(clock_wall(), now);
+	if (!jsonx_at(obj, "status.conditions"))
+		jsonx_set_new(obj, "status.conditions", json_array());
+	json_array_append_new(jsonx_at(obj, "status.conditions"),
+			      json_pack("{s:s, s:s, s:n, s:s}", "type", "PodScheduled", "status", "True",
+					"lastProbeTime", "lastTransitionTime", now));
+	over.name = name;
+	r = write_store(api, &over, old, obj, 201, ret, e);
+	if (r == 0) {
+		json_decref(ret->object);
+		ret->object = status_success(&about, NULL);
+		ret->kind = NULL;
+	}
+	return r;
+}
+
+/* ---- eviction ---- */
+
+struct budget_check {
+	const json_t *pod_labels;
+	bool blocked;
+};
+
+static bool check_budget(void *arg, const struct api_item *item)
+{
+	struct budget_check *c = arg;
+	struct selector *s = NULL;
+	struct err e = ERR_INIT;
+
+	if (selector_from_json(jsonx_at(item->object, "spec.selector"), &s, &e) == 0 &&
+	    selector_match_labels(s, c->pod_labels) && jsonx_int_or(item->object, "status.disruptionsAllowed", 0) <= 0)
+		c->blocked = true;
+	selector_free(s);
+	return !c->blocked;
+}
+
+static int evict_pod(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
+{
+	const struct kind *budgets = registry_preferred(api_registry(api), "policy", "poddisruptionbudgets");
+	struct api_request list = { .caller = &caller_system, .verb = VERB_LIST, .kind = budgets, .ns = req->ns };
+	struct api_request del = *req;
+	struct budget_check check = { 0 };
+	struct api_result gone = { 0 };
+	json_auto_t *pod = NULL;
+	auto_free char *cont = NULL;
+	int64_t rv;
+	int64_t remaining;
+	int r;
+
+	if (verb_load(api, req->kind, req->ns, req->name, &pod, e) < 0)
+		return -1;
+	check.pod_labels = jsonx_at(pod, "metadata.labels");
+	if (api_list(api, &list, true, check_budget, &check, &rv, &cont, &remaining, e) < 0)
+		return -1;
+	if (check.blocked) {
+		err_set(e, ERR_TOO_MANY, "Cannot evict pod as it would violate the pod's disruption budget.");
+		e->retry_after = 10;
+		return -1;
+	}
+	del.verb = VERB_DELETE;
+	del.subresource = NULL;
+	del.grace_seconds = jsonx_int_or(req->body, "deleteOptions.gracePeriodSeconds", -1);
+	del.if_uid = jsonx_str(req->body, "deleteOptions.preconditions.uid");
+	del.dry_run = req->dry_run || json_array_size(jsonx_at(req->body, "deleteOptions.dryRun"));
+	r = verb_delete(api, &del, &gone, e);
+	api_result_done(&gone);
+	if (r == 0) {
+		ret->code = 201;
+		ret->object = status_success(&(struct status_subject){ 0 }, NULL);
+	}
+	return r;
+}
+
+/* ---- service-account tokens ---- */
+
+static int issue_token(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
+{
+	auto_sbuf struct sbuf token = SBUF(LIMIT_URL);
+	json_auto_t *sa = NULL;
+	char expires[CLOCK_RFC3339_LEN];
+	json_t *spec = json_object_get(req->body, "spec");
+	int64_t until;
+	json_t *reply;
+
+	if (verb_load(api, req->kind, req->ns, req->name, &sa, e) < 0)
+		return -1;
+	if (authn_issue_token(api_authn(api), req->ns, req->name, jsonx_str_or(sa, "metadata.uid", ""), spec, &token,
+			      &until, e) < 0)
+		return -1;
+	clock_rfc3339(until, expires);
+	reply = json_pack("{s:s, s:s, s:{s:s, s:s, s:n}, s:O*, s:{s:s, s:s}}", "kind", "TokenRequest", "apiVersion",
+			  "authentication.k8s.io/v1", "metadata", "name", req->name, "namespace", req->ns,
+			  "creationTimestamp", "spec", spec, "status", "token", token.p, "expirationTimestamp",
+			  expires);
+	jsonx_del(reply, "metadata.creationTimestamp");
+	ret->code = 201;
+	ret->object = reply;
+	return 0;
+}
+
+/* ---- namespace finalizers ---- */
+
+static int finalize(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
+{
+	json_auto_t *old = NULL;
+	json_auto_t *obj = NULL;
+	json_t *left = jsonx_at(req->body, "spec.finalizers");
+
+	if (verb_load(api, req->kind, req->ns, req->name, &old, e) < 0)
+		return -1;
+	obj = json_deep_copy(old);
+	if (json_array_size(left))
+		jsonx_set_new(obj, "spec.finalizers", json_incref(left));
+	else
+		jsonx_del(obj, "spec.finalizers");
+	if (!json_array_size(left) && jsonx_at(old, "metadata.deletionTimestamp") &&
+	    !json_array_size(jsonx_at(old, "metadata.finalizers"))) {
+		struct api_result gone = { 0 };
+		int r = write_remove(api, req, old, &gone, e);
+
+		api_result_done(&gone);
+		ret->code = 200;
+		ret->kind = req->kind;
+		ret->object = json_incref(obj);
+		return r;
+	}
+	return write_store(api, req, old, obj, 200, ret, e);
+}
+
+static const struct {
+	const char *group, *plural; /* plural NULL: any kind that has the subresource */
+	const char *name;
+	unsigned verbs;
+	verb_fn *fn;
+} handlers[] = {
+	{ NULL, NULL, "scale", V(GET), scale_get },
+	{ NULL, NULL, "scale", V(UPDATE) | V(PATCH), scale_write },
+	{ "", "pods", "binding", V(CREATE), bind_pod },
+	{ "", "pods", "eviction", V(CREATE), evict_pod },
+	{ "", "serviceaccounts", "token", V(CREATE), issue_token },
+	{ "", "namespaces", "finalize", V(UPDATE), finalize },
+};
+
+verb_fn *subresource_handler(const struct kind *k, const char *name, enum verb verb)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(handlers); i++)
+		if (streq(handlers[i].name, name) && (handlers[i].verbs & (1u << verb)) &&
+		    (!handlers[i].plural ||
+		     (streq(handlers[i].group, k->group) && streq(handlers[i].plural, k->plural))))
+			return handlers[i].fn;
+	return NULL;
+}
+
+const char *subresource_part(const char *name)
+{
+	return streq(name, "status") || streq(name, "approval") ? "status" : NULL;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/* file.c - reading and replacing whole files */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+
+int file_read(const char *path, size_t max, struct sbuf *out, struct err *e)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t start = out->n;
+	char buf[8192];
+	ssize_t n;
+
+	if (fd < 0)
+		return err_errno(e, errno == ENOENT ? ERR_NOT_FOUND : ERR_INTERNAL, "%s", path);
+	while ((n = read(fd, buf, sizeof(buf))) > 0) {
+		if (out->n - start + (size_t)n > max)
+			return err_set(e, ERR_TOO_LARGE, "%s: longer than %zu bytes", path, max);
+		sbuf_add(out, buf, (size_t)n);
+	}
+	if (n < 0)
+		return err_errno(e, ERR_INTERNAL, "%s", path);
+	return 0;
+}
+
+static int write_all(int fd, struct str text)
+{
+	while (text.n) {
+		ssize_t n = write(fd, text.p, text.n);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		text.p += n;
+		text.n -= (size_t)n;
+	}
+	return 0;
+}
+
+int file_write(const char *path, mode_t mode, struct str text, struct err *e)
+{
+	auto_free char *tmp = xasprintf("%s.new", path);
+	auto_close int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+
+	if (fd < 0)
+		return err_errno(e, ERR_INTERNAL, "%s", tmp);
+	if (fchmod(fd, mode) < 0 || write_all(fd, text) < 0 || fsync(fd) < 0 || rename(tmp, path) < 0) {
+		err_errno(e, ERR_INTERNAL, "%s", path);
+		unlink(tmp);
+		return -1;
+	}
+	return 0;
+}
+
+int file_make_dirs(const char *path, mode_t mode, struct err *e)
+{
+	auto_free char *copy = xstrdup(path);
+
+	for (char *p = copy + 1; *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(copy, 0755) < 0 && errno != EEXIST)
+			return err_errno(e, ERR_INTERNAL, "%s", copy);
+		*p = '/';
+	}
+	if (mkdir(copy, mode) < 0 && errno != EEXIST)
+		return err_errno(e, ERR_INTERNAL, "%s", path);
+	return 0;
+}

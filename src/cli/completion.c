@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/* completion.c - `stoker completion bash`: the script, made from the same rows as the help */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "cli/command.h"
+
+static void print_words(const struct command *cmd)
+{
+	for (const struct opt *o = cmd->opts; o && o->name; o++)
+		printf(" --%s", o->name);
+	printf(" --help");
+}
+
+static void print_choices(const struct command *cmd)
+{
+	for (const struct opt *o = cmd->opts; o && o->name; o++) {
+		if (o->type != OPT_CHOICE)
+			continue;
+		printf("    \"%s --%s\") words=\"", cmd->name, o->name);
+		for (const char *p = o->choices; *p; p++)
+			putchar(*p == '|' ? ' ' : *p);
+		printf("\" ;;\n");
+	}
+}
+
+/* First words, and second words of each group. */
+static void print_commands(void)
+{
+	printf("    \"\") words=\"");
+	for (size_t i = 0; commands[i]; i++) {
+		struct str rest = str_of(commands[i]->name);
+		struct str word;
+		bool again = false;
+
+		str_split(&rest, ' ', &word);
+		for (size_t k = 0; k < i; k++)
+			again |= strncmp(commands[k]->name, word.p, word.n) == 0 &&
+				 strchr(" ", commands[k]->name[word.n]);
+		if (!again)
+			printf("%.*s ", STR_FMT(word));
+	}
+	printf("\" ;;\n    \"token\") words=\"");
+	for (size_t i = 0; commands[i]; i++)
+		if (str_starts(commands[i]->name, "token "))
+			printf("%s ", commands[i]->name + 6);
+	printf("\" ;;\n");
+}
+
+static int run(const struct command *cmd, int argc, char **argv)
+{
+	if (argc < 2 || !streq(argv[1], "bash")) {
+		fprintf(stderr, "usage: stoker %s bash\n", cmd->name);
+		return argc > 1 && streq(argv[1], "--help") ? (command_help(cmd), 0) : 2;
+	}
+	puts("# bash completion for stoker\n"
+	     "_stoker() {\n"
+	     "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\" cmd=\"\" words=\"\" i\n"
+	     "  for ((i = 1; i < COMP_CWORD && i < 3; i++)); do\n"
+	     "    [[ ${COMP_WORDS[i]} == -* ]] && break\n"
+	     "    cmd=\"${cmd:+$cmd }${COMP_WORDS[i]}\"\n"
+	     "  done\n"
+	     "  case \"$cmd $prev\" in");
+	for (size_t i = 0; commands[i]; i++)
+		print_choices(commands[i]);
+	puts("  esac\n"
+	     "  [[ -n $words ]] && { COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return; }\n"
+	     "  case \"$cmd\" in");
+	print_commands();
+	for (size_t i = 0; commands[i]; i++) {
+		printf("    \"%s\") words=\"", commands[i]->name);
+		print_words(commands[i]);
+		printf("\" ;;\n");
+	}
+	puts("  esac\n"
+	     "  if [[ $cur == -* || $cmd == \"\" || $cmd == token ]]; then\n"
+	     "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+	     "  else\n"
+	     "    COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+	     "  fi\n"
+	     "}\n"
+	     "complete -F _stoker stoker");
+	return 0;
+}
+
+const struct command cmd_completion = {
+	.name = "completion",
+	.args = "bash",
+	.summary = "Print a bash completion script",
+	.details = "To use it in this shell:  source <(stoker completion bash)\n",
+	.opts = (const struct opt[]){ OPT_END },
+	.run = run,
+};

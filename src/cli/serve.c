@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+/* serve.c - `stoker serve`: builds the server from its rooms, in order, and takes it down in reverse
+ *
+ *	directory -> keys and certificates -> store -> API -> HTTP listeners -> ready
+ *
+ * It is ready when the objects made at first start are committed and admin.kubeconfig is written; then it prints one
+ *line. Nothing here decides anything: this file is the wiring.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "api/api.h"
+#include "api/rest.h"
+#include "base/file.h"
+#include "base/jsonx.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/yamlx.h"
+#include "cli/command.h"
+#include "client/client.h"
+#include "client/kubeconfig.h"
+#include "control/control.h"
+#include "loop/http.h"
+
+#define HISTORY_SECONDS 600
+#define HISTORY_ROWS    100000
+#define EVENT_SECONDS   3600
+#define AUDIT_MIB       64
+
+struct serve_settings {
+	const char *data, *listen, *socket, *config, *node_name, *runtime, *admin_group, *log_level;
+	struct opt_strings sans;
+	int64_t gpus, audit_mib, history;
+};
+
+#define OPT(member_) .offset = offsetof(struct serve_settings, member_)
+
+static const struct opt serve_opts[] = {
+	{ .name = "data",
+	  .type = OPT_STRING,
+	  OPT(data),
+	  .arg = "DIR",
+	  .help = "where everything is kept (default as root: /var/lib/stoker)" },
+	{ .name = "listen",
+	  .type = OPT_STRING,
+	  OPT(listen),
+	  .arg = "HOST:PORT",
+	  .help = "HTTPS address; port 0 picks a free one (default: 127.0.0.1:6443)" },
+	{ .name = "socket",
+	  .type = OPT_STRING,
+	  OPT(socket),
+	  .arg = "PATH",
+	  .help = "Unix socket for this machine's users (default as root: /run/stoker/stoker.sock)" },
+	{ .name = "config",
+	  .type = OPT_STRING,
+	  OPT(config),
+	  .arg = "FILE",
+	  .help = "YAML file with any of these options by name; the command line wins" },
+	{ .name = "admin-group",
+	  .type = OPT_STRING,
+	  OPT(admin_group),
+	  .arg = "GROUP",
+	  .help = "Unix group whose members are admins, like root" },
+	{ .name = "tls-san",
+	  .type = OPT_STRINGS,
+	  OPT(sans),
+	  .arg = "NAME",
+	  .help = "further name or address in the server's certificate; may be repeated" },
+	{ .name = "node-name",
+	  .type = OPT_STRING,
+	  OPT(node_name),
+	  .arg = "NAME",
+	  .help = "name of this machine's node (default: the short host name)" },
+	{ .name = "gpus",
+	  .type = OPT_INT,
+	  OPT(gpus),
+	  .arg = "N",
+	  .min = 0,
+	  .max = 1024,
+	  .help = "simulate N GPUs instead of looking for real ones" },
+	{ .name = "runtime",
+	  .type = OPT_CHOICE,
+	  OPT(runtime),
+	  .arg = "NAME",
+	  .choices = "auto|crun|runc|fake",
+	  .help = "container runtime (default: auto)" },
+	{ .name = "history",
+	  .type = OPT_DURATION,
+	  OPT(history),
+	  .arg = "TIME",
+	  .help = "how far back a watch can resume (default: 10m)" },
+	{ .name = "audit-size",
+	  .type = OPT_INT,
+	  OPT(audit_mib),
+	  .arg = "MIB",
+	  .min = 1,
+	  .max = 65536,
+	  .help = "size at which audit.log is rotated (default: 64)" },
+	{ .name = "log-level",
+	  .type = OPT_CHOICE,
+	  OPT(log_level),
+	  .arg = "LEVEL",
+	  .choices = "error|warn|info|debug",
+	  .help = "what goes to stderr (default: info)" },
+	OPT_END,
+};
+
+struct server {
+	struct loop *loop;
+	struct seal *seal;
+	struct pki *pki;
+	struct store *store;
+	struct api *api;
+	struct rest *rest;
+	struct client *client;
+	struct control *control;
+	struct tls_server *tls;
+	struct http_server *http;
+	struct store_after started;
+	const char *data;
+	char *url;
+	char *kubeconfig;
+	char *advertise;
+	int status;
+};
+
+/* ---- settings ---- */
+
+/* Turns a YAML mapping into the arguments it stands for; `words` owns them. */
+static int config_words(const char *path, struct opt_strings *words, struct err *e)
+{
+	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
+	json_auto_t *doc = NULL;
+	const char *key;
+	json_t *v;
+
+	if (file_read(path, LIMIT_BODY, &text, e) < 0)
+		return -1;
+	if (yamlx_parse(text.p ? text.p : "", text.n, NULL, NULL, &doc, e) < 0)
+		return err_prefix(e, "%s", path);
+	if (!json_is_object(doc))
+		return err_set(e, ERR_BAD_REQUEST, "%s: a mapping of option names to values is expected", path);
+	json_object_foreach (doc, key, v) {
+		size_t n = json_is_array(v) ? json_array_size(v) : 1;
+
+		for (size_t i = 0; i < n; i++) {
+			json_t *one = json_is_array(v) ? json_array_get(v, i) : v;
+			auto_sbuf struct sbuf value = SBUF(LIMIT_URL);
+
+			if (streq(key, "config"))
+				return err_set(e, ERR_BAD_REQUEST, "%s: config: not allowed in a config file", path);
+			if (json_is_string(one))
+				sbuf_adds(&value, json_string_value(one));
+			else
+				jsonx_dump(one, &value);
+			ARRAY_PUSH(words->items, words->n, words->cap,
+				   (const char *)xasprintf("--%s=%s", key, value.p ? value.p : ""));
+		}
+	}
+	return 0;
+}
+
+static void free_words(struct opt_strings *words)
+{
+	for (size_t i = 0; i < words->n; i++)
+		free((char *)words->items[i]);
+	free(words->items);
+}
+
+static int read_config(const struct command *cmd, struct serve_settings *s, struct opt_strings *words, struct err *e)
+{
+	char **rest;
+	int nrest;
+
+	ARRAY_PUSH(words->items, words->n, words->cap, (const char *)xstrdup(cmd->name));
+	if (config_words(s->config, words, e) < 0)
+		return -1;
+	if (opt_parse(cmd->opts, s, (int)words->n, (char **)words->items, false, &rest, &nrest, e) < 0)
+		return err_prefix(e, "%s", s->config);
+	return 0;
+}
+
+static int split_address(const char *listen, char **ret_host, int *ret_port, struct err *e)
+{
+	const char *colon = strrchr(listen, ':');
+	int64_t port;
+	size_t n;
+
+	if (!colon || !str_int64(colon + 1, 0, 65535, &port))
+		return err_set(e, ERR_BAD_REQUEST,
+			       "--listen: \"%s\": HOST:PORT is expected, for example 127.0.0.1:6443", listen);
+	n = (size_t)(colon - listen);
+	if (n >= 2 && listen[0] == '[' && colon[-1] == ']')
+		*ret_host = xstrndup(listen + 1, n - 2);
+	else
+		*ret_host = xstrndup(listen, n);
+	*ret_port = (int)port;
+	return 0;
+}
+
+static bool is_loopback(const char *host)
+{
+	return str_starts(host, "127.") || streq(host, "::1") || streq(host, "localhost");
+}
+
+/* ---- building ---- */
+
+static int open_store(struct server *sv, const struct serve_settings *s, struct err *e)
+{
+	auto_free char *key = xasprintf("%s/secrets.key", s->data);
+	struct store_config config = {
+		.dir = s->data,
+		.history_seconds = s->history,
+		.history_rows = HISTORY_ROWS,
+		.event_seconds = EVENT_SECONDS,
+	};
+
+	if (file_make_dirs(s->data, 0700, e) < 0 || seal_open(key, &sv->seal, e) < 0)
+		return -1;
+	config.seal = sv->seal;
+	/* The store's lock comes before anything else is written that a second server could disturb. */
+	if (store_open(sv->loop, &config, &sv->store, e) < 0)
+		return -1;
+	return pki_open(s->data, s->sans.n ? s->sans.items : NULL, &sv->pki, e);
+}
+
+static int open_api(struct server *sv, const struct serve_settings *s, struct err *e)
+{
+	struct api_config config = {
+		.data_dir = s->data,
+		.admin_group = s->admin_group,
+		.audit_bytes = s->audit_mib * 1024 * 1024,
+		.advertise = sv->advertise,
+	};
+
+	if (api_new(sv->loop, sv->store, sv->pki, &config, &sv->api, e) < 0)
+		return -1;
+	sv->rest = rest_new(sv->api);
+	sv->client = client_local_new(sv->api, &caller_system);
+	sv->control = control_new(sv->client);
+	return 0;
+}
+
+static int listen_all(struct server *sv, const struct serve_settings *s, const char *host, int port, struct err *e)
+{
+	struct http_handlers handlers = rest_handlers(sv->rest);
+	auto_free char *dir =
+		xstrndup(s->socket, (size_t)(strrchr(s->socket, '/') ? strrchr(s->socket, '/') - s->socket : 0));
+
+	sv->http = http_server_new(sv->loop, &handlers);
+	sv->tls = tls_server_new(sv->pki);
+	if (*dir && file_make_dirs(dir, 0755, e) < 0)
+		return -1;
+	if (http_listen_tcp(sv->http, host, port, sv->tls, &port, e) < 0 ||
+	    http_listen_unix(sv->http, s->socket, e) < 0)
+		return -1;
+	snprintf(sv->advertise, 300, strchr(host, ':') ? "[%.250s]:%d" : "%.250s:%d", host, port);
+	sv->url = xasprintf("https://%s", sv->advertise);
+	if (!is_loopback(host))
+		log_info("listen beyond this machine address=%s", sv->advertise);
+	return 0;
+}
+
+static int write_kubeconfig(struct server *sv, struct err *e)
+{
+	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
+	/* A wildcard address is no place to connect to. */
+	bool any = str_starts(sv->advertise, "0.0.0.0:") || str_starts(sv->advertise, "[::]:");
+	auto_free char *url = any ? xasprintf("https://127.0.0.1%s", strrchr(sv->advertise, ':')) : xstrdup(sv->url);
+
+	kubeconfig_write(url, pki_ca_pem(sv->pki), pki_admin_cert_pem(sv->pki), pki_admin_key_pem(sv->pki), NULL,
+			 "admin", "default", &text);
+	sv->kubeconfig = xasprintf("%s/admin.kubeconfig", sv->data);
+	return file_write(sv->kubeconfig, 0600, sbuf_str(&text), e);
+}
+
+static void on_started(void *arg, const struct err *commit)
+{
+	struct server *sv = arg;
+	struct err e = *commit;
+
+	if (e.kind != ERR_NONE || write_kubeconfig(sv, &e) < 0) {
+		log_error("start: %s", e.text);
+		sv->status = 1;
+		loop_stop(sv->loop);
+		return;
+	}
+	printf("stoker: ready %s %s\n", sv->url, sv->kubeconfig);
+	fflush(stdout);
+}
+
+static void on_stop(void *arg, int signo)
+{
+	struct server *sv = arg;
+
+	(void)signo;
+	http_server_drain(sv->http);
+	loop_stop(sv->loop);
+}
+
+static void server_done(struct server *sv)
+{
+	http_server_free(sv->http);
+	tls_server_free(sv->tls);
+	rest_free(sv->rest);
+	control_free(sv->control);
+	client_free(sv->client);
+	api_free(sv->api);
+	store_close(sv->store);
+	pki_free(sv->pki);
+	seal_free(sv->seal);
+	loop_free(sv->loop);
+	free(sv->url);
+	free(sv->kubeconfig);
+	free(sv->advertise);
+}
+
+static int start(struct server *sv, const struct serve_settings *s, struct err *e)
+{
+	static const int stops[] = { SIGTERM, SIGINT };
+	auto_free char *host = NULL;
+	int port = 0;
+
+	if (split_address(s->listen, &host, &port, e) < 0)
+		return -1;
+	sv->data = s->data;
+	sv->advertise = xcalloc(1, 300);
+	if (open_store(sv, s, e) < 0 || open_api(sv, s, e) < 0 || listen_all(sv, s, host, port, e) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(stops); i++)
+		if (loop_on_signal(sv->loop, stops[i], on_stop, sv, e) < 0)
+			return -1;
+	sv->started = (struct store_after){ .fn = on_started, .arg = sv };
+	store_after(sv->store, &sv->started);
+	return 0;
+}
+
+/* As many descriptors as the limits allow: each client holds one. */
+static void raise_file_limit(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) == 0 && lim.rlim_cur < lim.rlim_max) {
+		lim.rlim_cur = lim.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &lim);
+	}
+}
+
+static int run_serve(const struct command *cmd, int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		enum log_level level;
+	} levels[] = { { "error", LOG_ERROR }, { "warn", LOG_WARN }, { "info", LOG_INFO }, { "debug", LOG_DEBUG } };
+	struct serve_settings s = { .history = HISTORY_SECONDS, .audit_mib = AUDIT_MIB, .gpus = -1 };
+	auto_sbuf struct sbuf data = SBUF(4096);
+	auto_sbuf struct sbuf sock = SBUF(4096);
+	struct opt_strings words = { 0 };
+	struct server sv = { 0 };
+	struct err e = ERR_INIT;
+	char **rest;
+	int nrest;
+	int r;
+
+	default_data_dir(&data);
+	default_socket_path(&sock);
+	s.data = data.p;
+	s.socket = sock.p;
+	s.listen = "127.0.0.1:6443";
+	if (command_parse(cmd, &s, argc, argv, 0, 0, &rest, &nrest) < 0)
+		return 2;
+	/* The file first, then the command line once more on top of it. */
+	if (s.config && (read_config(cmd, &s, &words, &e) < 0 ||
+			 opt_parse(cmd->opts, &s, argc, argv, false, &rest, &nrest, &e) < 0)) {
+		free_words(&words);
+		return command_fail(cmd, &e);
+	}
+	for (size_t i = 0; s.log_level && i < ARRAY_SIZE(levels); i++)
+		if (streq(levels[i].name, s.log_level))
+			log_set_level(levels[i].level);
+	umask(077);
+	signal(SIGPIPE, SIG_IGN);
+	raise_file_limit();
+	ARRAY_PUSH(s.sans.items, s.sans.n, s.sans.cap, (const char *)NULL);
+	s.sans.n--;
+	sv.loop = loop_new();
+	r = start(&sv, &s, &e);
+	if (r == 0)
+		loop_run(sv.loop);
+	else
+		sv.status = command_fail(cmd, &e);
+	r = sv.status;
+	server_done(&sv);
+	opt_strings_done(&s.sans);
+	free_words(&words);
+	return r;
+}
+
+const struct command cmd_serve = {
+	.name = "serve",
+	.args = "[--data DIR] [--listen HOST:PORT] [--socket PATH] [--config FILE]",
+	.summary = "Run the server in the foreground",
+	.details = "When it can serve it prints one line, `stoker: ready URL KUBECONFIG`, and has written\n"
+		   "DIR/admin.kubeconfig. SIGTERM or Ctrl-C end it cleanly.\n\n"
+		   "Examples:\n"
+		   "  stoker serve\n"
+		   "  stoker serve --data ./lab --listen 127.0.0.1:0 --socket ./lab/sock\n"
+		   "  KUBECONFIG=./lab/admin.kubeconfig kubectl get namespaces\n",
+	.opts = serve_opts,
+	.run = run_serve,
+};

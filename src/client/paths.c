@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/* paths.c - where server and clients meet when nobody says otherwise */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "client/client.h"
+
+void default_socket_path(struct sbuf *out)
+{
+	const char *run = getenv("XDG_RUNTIME_DIR");
+
+	if (geteuid() == 0)
+		sbuf_adds(out, "/run/stoker/stoker.sock");
+	else if (run && *run)
+		sbuf_addf(out, "%s/stoker/stoker.sock", run);
+	else
+		sbuf_addf(out, "/tmp/stoker-%u/stoker.sock", (unsigned)geteuid());
+}
+
+void default_data_dir(struct sbuf *out)
+{
+	const char *data = getenv("XDG_DATA_HOME");
+	const char *home = getenv("HOME");
+
+	if (geteuid() == 0)
+		sbuf_adds(out, "/var/lib/stoker");
+	else if (data && *data)
+		sbuf_addf(out, "%s/stoker", data);
+	else
+		sbuf_addf(out, "%s/.local/share/stoker", home && *home ? home : "/tmp");
+}

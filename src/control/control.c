@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+/* control.c - starts and stops the controllers */
+#include "control/control.h"
+
+#include "base/mem.h"
+#include "control/gc.h"
+#include "control/namespace.h"
+
+struct control {
+	struct namespaces *namespaces;
+	struct gc *gc;
+};
+
+struct control *control_new(struct client *c)
+{
+	struct control *k = xcalloc(1, sizeof(*k));
+
+	k->namespaces = namespaces_new(c);
+	k->gc = gc_new(c);
+	return k;
+}
+
+void control_free(struct control *k)
+{
+	if (!k)
+		return;
+	gc_free(k->gc);
+	namespaces_free(k->namespaces);
+	free(k);
+}

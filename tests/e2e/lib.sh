@@ -1,0 +1,128 @@
+# Sourced by every end-to-end test: a private directory, private servers, and a line a check.
+#
+#	. "$(dirname "$0")/lib.sh"
+#	server_start main                 # data in $T/main, $KUBECONFIG set
+#	ok "namespaces are listed" test "$(kubectl get ns -o name | wc -l)" -ge 4
+#	done_testing
+#
+# Every name is derived from $T; everything started is ended by its pid on every way out.
+set -u
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+STOKER=${STOKER:-$ROOT/build/stoker}
+T=$(mktemp -d "${TMPDIR:-/tmp}/stoker-e2e-XXXXXX")
+# The preinstalled kubectl may be a dispatcher that remembers servers under $HOME: give each test its own.
+export HOME=$T/home
+mkdir -p "$HOME"
+unset KUBECONFIG STOKER_SOCKET
+KUBECTL_NEW=$(command -v kubectl || true)
+KUBECTL_OLD=$ROOT/build/kubectl-1.20/usr/bin/kubectl
+PIDS=()
+MOUNTS=()
+PASSED=0
+FAILED=0
+
+cleanup() {
+	local p m
+	for p in "${PIDS[@]:-}"; do
+		[ -n "$p" ] && kill -9 "$p" 2>/dev/null
+	done
+	wait 2>/dev/null
+	for m in "${MOUNTS[@]:-}"; do
+		[ -n "$m" ] && umount -l "$m" 2>/dev/null
+	done
+	rm -rf "$T"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+# ok SENTENCE COMMAND...: passes if the command succeeds; its output is shown if not.
+ok() {
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1); then
+		pass "$name"
+	else
+		fail "$name" "$out"
+	fi
+}
+pass() {
+	PASSED=$((PASSED + 1))
+	echo "ok - $1"
+}
+fail() {
+	FAILED=$((FAILED + 1))
+	echo "not ok - $1"
+	[ -n "${2:-}" ] && printf '%s\n' "$2" | head -40 | sed 's/^/    /'
+	return 0
+}
+# is SENTENCE GOT WANTED
+is() {
+	if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "got:    $2
+wanted: $3"; fi
+}
+# like SENTENCE GOT PATTERN (extended regular expression)
+like() {
+	if grep -Eq -- "$3" <<<"$2"; then pass "$1"; else fail "$1" "got:     $2
+pattern: $3"; fi
+}
+unlike() {
+	if grep -Eq -- "$3" <<<"$2"; then fail "$1" "got:     $2
+pattern: $3"; else pass "$1"; fi
+}
+done_testing() {
+	echo "$PASSED passed, $FAILED failed"
+	[ "$FAILED" -eq 0 ]
+	exit
+}
+
+# server_start NAME [ARGS...]: waits for the ready line; sets SERVER_PID, SOCKET, URL, KUBECONFIG.
+server_start() {
+	local name=$1
+	shift
+	mkdir -p "$T/$name"
+	"$STOKER" serve --data "$T/$name/data" --listen 127.0.0.1:0 --socket "$T/$name/sock" "$@" \
+		>"$T/$name/out" 2>>"$T/$name/err" &
+	SERVER_PID=$!
+	PIDS+=("$SERVER_PID")
+	server_wait "$name"
+}
+server_wait() {
+	local name=$1 i
+	for ((i = 0; i < 1000; i++)); do
+		if grep -q '^stoker: ready' "$T/$name/out" 2>/dev/null; then
+			SOCKET=$T/$name/sock
+			URL=$(awk '/^stoker: ready/ { print $3 }' "$T/$name/out")
+			export KUBECONFIG=$T/$name/data/admin.kubeconfig
+			return 0
+		fi
+		kill -0 "$SERVER_PID" 2>/dev/null || break
+		sleep 0.02
+	done
+	echo "server $name did not become ready:" >&2
+	cat "$T/$name/err" >&2
+	return 1
+}
+# server_stop: SIGTERM and wait.
+server_stop() {
+	kill -TERM "$SERVER_PID" 2>/dev/null
+	wait "$SERVER_PID" 2>/dev/null
+}
+# api METHOD PATH [CURL ARGS...]: over the Unix socket, as root.
+api() {
+	local method=$1 path=$2
+	shift 2
+	curl -sS --unix-socket "$SOCKET" -X "$method" "http://localhost$path" "$@"
+}
+# api_code METHOD PATH [...]: only the status code.
+api_code() {
+	api "$@" -o /dev/null -w '%{http_code}'
+}
+# eventually SECONDS COMMAND...: until it succeeds.
+eventually() {
+	local deadline=$((SECONDS + $1))
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		[ "$SECONDS" -ge "$deadline" ] && return 1
+		sleep 0.05
+	done
+}
