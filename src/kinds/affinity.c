@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* affinity.c - which nodes, and which neighbours, a pod wants or shuns */
 #include "base/jsonx.h"
+#include "base/mem.h"
 #include "kinds/core.h"
 #include "kinds/names.h"
 #include "kinds/rules.h"
@@ -33,7 +34,7 @@ static void node_requirement_validate(const json_t *obj, const struct path *at, 
 	rule_text(json_object_get(obj, "key"), PATH_FIELD(at, "key"), e, name_check_qualified);
 	if (!json_string_length(op))
 		return;
-	for (size_t i = 0; i < sizeof(node_operators) / sizeof(node_operators[0]); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(node_operators); i++) {
 		if (streq(node_operators[i].name, json_string_value(op))) {
 			arity_validate(node_operators[i].arity, n, PATH_FIELD(at, "values"), e);
 			return;

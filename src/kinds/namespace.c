@@ -74,10 +74,10 @@ static void namespace_prepare_create(json_t *obj)
 /* Finalizers change through the finalize subresource only. */
 static void namespace_prepare_update(json_t *obj, const json_t *old)
 {
-	json_t *spec = json_object_get(old, "spec");
+	const json_t *spec = json_object_get(old, "spec");
 
 	if (spec)
-		json_object_set(obj, "spec", spec);
+		json_object_set_new(obj, "spec", json_deep_copy(spec));
 }
 
 static json_t *namespace_phase(const json_t *obj, int64_t now)

@@ -6,6 +6,7 @@
  * after defaults.
  */
 #include "base/jsonx.h"
+#include "base/mem.h"
 #include "kinds/core.h"
 #include "kinds/quantity.h"
 #include "kinds/rules.h"
@@ -31,7 +32,7 @@ static void qos_add(struct qos *qos, const json_t *containers)
 		const json_t *limits = jsonx_at(container, "resources.limits"),
 			     *requests = jsonx_at(container, "resources.requests");
 
-		for (size_t k = 0; k < sizeof(qos_resources) / sizeof(qos_resources[0]); k++) {
+		for (size_t k = 0; k < ARRAY_SIZE(qos_resources); k++) {
 			struct quantity limit, request;
 			bool limited = positive(json_object_get(limits, qos_resources[k]), &limit);
 			bool asked = positive(json_object_get(requests, qos_resources[k]), &request);

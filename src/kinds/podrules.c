@@ -5,6 +5,7 @@
  * names that must be unique, mounts that must name a volume, host ports that may be taken once.
  */
 #include "base/jsonx.h"
+#include "base/mem.h"
 #include "kinds/core.h"
 #include "kinds/names.h"
 #include "kinds/rules.h"
@@ -114,7 +115,7 @@ static void names_validate(const json_t *spec, const struct path *at, struct err
 		{ "runtimeClassName", name_check_subdomain },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		rule_text(json_object_get(spec, rows[i].field), PATH_FIELD(at, rows[i].field), e, rows[i].check);
 	rule_labels(json_object_get(spec, "nodeSelector"), PATH_FIELD(at, "nodeSelector"), e);
 }
@@ -154,7 +155,7 @@ void pod_spec_validate(const json_t *spec, const struct path *at, struct err *e)
 	struct walk w = { known, names, ports, jsonx_bool_or(spec, "hostNetwork", false) };
 
 	rule_unique(volumes, "name", PATH_FIELD(at, "volumes"), e);
-	for (size_t i = 0; i < sizeof(container_lists) / sizeof(container_lists[0]); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(container_lists); i++)
 		containers_validate(&w, json_object_get(spec, container_lists[i].list), container_lists[i].place,
 				    PATH_FIELD(at, container_lists[i].list), e);
 	rule_range(json_object_get(spec, "activeDeadlineSeconds"), 1, DEADLINE_MAX,

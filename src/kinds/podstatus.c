@@ -151,7 +151,8 @@ static const struct field pod_status_fields[] = {
 	F(14, "resize", STRING, .doc = "State of a change of resources that was asked for."),
 	FL(15, "resourceClaimStatuses", OBJECT, .msg = &pod_resource_claim_status, .flags = FIELD_RETAIN_KEYS,
 	   .merge_key = "name", .doc = "Claims made for the pod."),
-	FL(16, "hostIPs", OBJECT, .msg = &host_ip, .merge_key = "ip", .doc = "All addresses of the node."),
+	FL(16, "hostIPs", OBJECT, .msg = &host_ip, .flags = FIELD_ATOMIC, .merge_key = "ip",
+	   .doc = "All addresses of the node."),
 };
 const struct message core_pod_status =
 	MESSAGE("io.k8s.api.core.v1.PodStatus", pod_status_fields, .doc = "What a pod is doing.");

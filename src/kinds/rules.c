@@ -157,17 +157,17 @@ void rule_ip(const json_t *value, const struct path *at, struct err *e)
 static const char *cidr_check(const char *s)
 {
 	static const char complaint[] = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
-	struct str rest = str_of(s), part;
+	const char *slash = strchr(s, '/');
 	char address[INET6_ADDRSTRLEN];
 	int64_t bits;
 
-	if (!str_split(&rest, '/', &part) || part.n >= sizeof(address) || !rest.p)
+	if (!slash || (size_t)(slash - s) >= sizeof(address))
 		return complaint;
-	memcpy(address, part.p, part.n);
-	address[part.n] = '\0';
-	if (!is_ip(address) || !strchr(s, '/'))
+	memcpy(address, s, (size_t)(slash - s));
+	address[slash - s] = '\0';
+	if (!is_ip(address) || !str_int64(slash + 1, 0, strchr(address, ':') ? 128 : 32, &bits))
 		return complaint;
-	return str_int64(strchr(s, '/') + 1, 0, strchr(address, ':') ? 128 : 32, &bits) ? NULL : complaint;
+	return NULL;
 }
 
 void rule_cidr(const json_t *value, const struct path *at, struct err *e)

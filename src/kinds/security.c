@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* security.c - who a pod and its containers run as, and what they may do */
 #include "base/jsonx.h"
+#include "base/mem.h"
 #include "kinds/core.h"
 #include "kinds/rules.h"
 
@@ -24,10 +25,10 @@ static const struct message selinux_options =
 	MESSAGE("io.k8s.api.core.v1.SELinuxOptions", selinux_options_fields, .doc = "SELinux label.");
 
 static const struct field windows_security_context_options_fields[] = {
-	FP(1, "gmsaCredentialSpecName", STRING),
-	FP(2, "gmsaCredentialSpec", STRING),
-	FP(3, "runAsUserName", STRING),
-	FP(4, "hostProcess", BOOL),
+	FP(1, "gmsaCredentialSpecName", STRING, .doc = "Name of the credential spec of a group account."),
+	FP(2, "gmsaCredentialSpec", STRING, .doc = "The credential spec itself."),
+	FP(3, "runAsUserName", STRING, .doc = "User as whom the program runs."),
+	FP(4, "hostProcess", BOOL, .doc = "Whether the container runs as a process of the host."),
 };
 static const struct message windows_security_context_options =
 	MESSAGE("io.k8s.api.core.v1.WindowsSecurityContextOptions", windows_security_context_options_fields,
@@ -99,7 +100,7 @@ static void ids_validate(const json_t *obj, const struct path *at, struct err *e
 	size_t i;
 	json_t *id;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(names); i++)
 		rule_range(json_object_get(obj, names[i]), 0, ID_MAX, PATH_FIELD(at, names[i]), e);
 	json_array_foreach (json_object_get(obj, "supplementalGroups"), i, id)
 		rule_range(id, 0, ID_MAX, PATH_INDEX(PATH_FIELD(at, "supplementalGroups"), i), e);

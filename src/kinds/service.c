@@ -297,7 +297,7 @@ static void service_prepare_update(json_t *obj, const json_t *old_obj)
 
 		if (before && (!now || (json_is_string(now) && !json_string_length(now)) ||
 			       (json_is_array(now) && !json_array_size(now))))
-			json_object_set(spec, given[i], before);
+			json_object_set_new(spec, given[i], json_deep_copy(before));
 	}
 	if (!is_type(spec, "ClusterIP"))
 		keep_node_ports(json_object_get(spec, "ports"), json_object_get(old, "ports"));
