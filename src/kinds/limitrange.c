@@ -119,7 +119,7 @@ static const struct message limit_range_spec = MESSAGE("io.k8s.api.core.v1.Limit
 
 static const struct field limit_range_fields[] = {
 	FIELDS_OBJECT,
-	F(2, "spec", OBJECT, .msg = &limit_range_spec, .doc = "The bounds."),
+	F(2, "spec", OBJECT, .msg = &limit_range_spec, .dflt = "{}", .doc = "The bounds."),
 };
 const struct message core_limit_range =
 	MESSAGE("io.k8s.api.core.v1.LimitRange", limit_range_fields,

@@ -61,7 +61,7 @@ static void pod_defaults(json_t *pod)
 
 static const struct field pod_fields[] = {
 	FIELDS_OBJECT,
-	F(2, "spec", OBJECT, .msg = &core_pod_spec, .doc = "What the pod shall be."),
+	F(2, "spec", OBJECT, .msg = &core_pod_spec, .dflt = "{}", .doc = "What the pod shall be."),
 	F(3, "status", OBJECT, .msg = &core_pod_status, .doc = "What the pod is doing."),
 };
 const struct message core_pod = MESSAGE("io.k8s.api.core.v1.Pod", pod_fields,

@@ -146,7 +146,7 @@ const struct message core_pod_spec = MESSAGE("io.k8s.api.core.v1.PodSpec", pod_s
 
 static const struct field pod_template_spec_fields[] = {
 	F(1, "metadata", OBJECT, .msg = &meta_object, .doc = "Labels and annotations of the pods."),
-	F(2, "spec", OBJECT, .msg = &core_pod_spec, .doc = "What the pods shall be."),
+	F(2, "spec", OBJECT, .msg = &core_pod_spec, .dflt = "{}", .doc = "What the pods shall be."),
 };
 const struct message core_pod_template_spec = MESSAGE("io.k8s.api.core.v1.PodTemplateSpec", pod_template_spec_fields,
 						      .doc = "The pods that a workload makes.");

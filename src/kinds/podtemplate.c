@@ -7,7 +7,7 @@
 
 static const struct field pod_template_fields[] = {
 	FIELDS_OBJECT,
-	F(2, "template", OBJECT, .msg = &core_pod_template_spec, .doc = "The pods to make from it."),
+	F(2, "template", OBJECT, .msg = &core_pod_template_spec, .dflt = "{}", .doc = "The pods to make from it."),
 };
 const struct message core_pod_template = MESSAGE("io.k8s.api.core.v1.PodTemplate", pod_template_fields,
 						 .doc = "A template kept as an object of its own.");

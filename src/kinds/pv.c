@@ -137,7 +137,7 @@ static const struct message pv_status =
 
 static const struct field pv_fields[] = {
 	FIELDS_OBJECT,
-	F(2, "spec", OBJECT, .msg = &core_pv_spec, .doc = "What the volume is."),
+	F(2, "spec", OBJECT, .msg = &core_pv_spec, .dflt = "{}", .doc = "What the volume is."),
 	F(3, "status", OBJECT, .msg = &pv_status, .dflt = "{}", .doc = "What the volume is doing."),
 };
 const struct message core_pv =

@@ -95,7 +95,7 @@ static const struct message pvc_status = MESSAGE("io.k8s.api.core.v1.PersistentV
 
 static const struct field pvc_fields[] = {
 	FIELDS_OBJECT,
-	F(2, "spec", OBJECT, .msg = &core_pvc_spec, .doc = "The storage that is wished for."),
+	F(2, "spec", OBJECT, .msg = &core_pvc_spec, .dflt = "{}", .doc = "The storage that is wished for."),
 	F(3, "status", OBJECT, .msg = &pvc_status, .dflt = "{}", .doc = "What has become of it."),
 };
 const struct message core_pvc =

@@ -57,7 +57,8 @@ static void rc_defaults(json_t *obj)
 
 static const struct field replication_controller_fields[] = {
 	FIELDS_OBJECT,
-	F(2, "spec", OBJECT, .msg = &replication_controller_spec, .doc = "How many pods, and what they are."),
+	F(2, "spec", OBJECT, .msg = &replication_controller_spec, .dflt = "{}",
+	  .doc = "How many pods, and what they are."),
 	F(3, "status", OBJECT, .msg = &replication_controller_status, .doc = "What the controller has done."),
 };
 const struct message core_replication_controller =

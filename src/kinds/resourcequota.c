@@ -99,7 +99,7 @@ static const struct message resource_quota_status =
 
 static const struct field resource_quota_fields[] = {
 	FIELDS_OBJECT,
-	F(2, "spec", OBJECT, .msg = &resource_quota_spec, .doc = "How much may be used."),
+	F(2, "spec", OBJECT, .msg = &resource_quota_spec, .dflt = "{}", .doc = "How much may be used."),
 	F(3, "status", OBJECT, .msg = &resource_quota_status, .dflt = "{}", .doc = "How much is used."),
 };
 const struct message core_resource_quota = MESSAGE("io.k8s.api.core.v1.ResourceQuota", resource_quota_fields,

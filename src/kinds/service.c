@@ -239,7 +239,7 @@ static const struct message service_spec =
 
 static const struct field service_fields[] = {
 	FIELDS_OBJECT,
-	F(2, "spec", OBJECT, .msg = &service_spec, .doc = "What the service shall be."),
+	F(2, "spec", OBJECT, .msg = &service_spec, .dflt = "{}", .doc = "What the service shall be."),
 	F(3, "status", OBJECT, .msg = &service_status, .doc = "What the cluster has made of it."),
 };
 const struct message core_service =

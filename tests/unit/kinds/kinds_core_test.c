@@ -89,7 +89,10 @@ TEST("what is wrong with an object is told with its path")
 		const struct kind *kind;
 		const char *obj, *want;
 	} rows[] = {
-		{ &kind_service, "{'spec':{}}", "spec.ports: Required value" },
+		{ &kind_pod, "{}", "spec.containers: Required value" },
+		{ &kind_pod_template, "{}", "template.spec.containers: Required value" },
+		{ &kind_limit_range, "{}", "spec.limits: Required value" },
+		{ &kind_service, "{}", "spec.ports: Required value" },
 		{ &kind_service, "{'spec':{'clusterIP':'None'}}", "" },
 		{ &kind_service, "{'spec':{'ports':[{'port':80}]}}", "" },
 		{ &kind_service, "{'spec':{'ports':[{'port':0}]}}",
