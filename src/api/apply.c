@@ -87,9 +87,11 @@ static void read_base(const json_t *old, const json_t *obj, struct managers *ret
 {
 	const json_t *sent = entries_of(obj);
 	const json_t *was = entries_of(old);
+	/* Mostly the client sends back what it got: no need to look closer. */
+	bool edited = json_array_size(sent) && !jsonx_equal(sent, was);
 
-	*ret_base = json_array_size(sent) && managers_read(sent, ret) ? sent : was;
-	if (*ret_base == was && !managers_read(was, ret))
+	*ret_base = edited && managers_read(sent, false, ret) ? sent : was;
+	if (*ret_base == was && !managers_read(was, true, ret))
 		*ret_base = NULL;
 }
 
@@ -298,7 +300,7 @@ static int merge_live(const struct stamp *s, const struct apply_request *req, co
 	json_auto_t *changed = NULL, *removed = NULL, *owned = NULL, *allowed = NULL;
 	struct manager *mine;
 
-	managers_read(entries_of(live), &m);
+	managers_read(entries_of(live), true, &m);
 	if (m.n == 0)
 		first_record(s, live, &m);
 	mine = own_entry(&m, self);

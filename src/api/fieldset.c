@@ -89,6 +89,26 @@ static json_t *node_union(const json_t *a, const json_t *b)
 	return close_node(member, kids);
 }
 
+/* Have the two a path in common?  Subtracting a small change from a large set mostly finds that they have not, and the
+ * set need not be built again. */
+static bool node_touches(const json_t *a, const json_t *b)
+{
+	const json_t *few = json_object_size(a) < json_object_size(b) ? a : b;
+	const json_t *many = few == a ? b : a;
+	const char *key;
+	json_t *child;
+
+	if (fieldset_node_member(a) && fieldset_node_member(b))
+		return true;
+	json_object_foreach ((json_t *)few, key, child) {
+		const json_t *other = streq(key, ".") ? NULL : json_object_get(many, key);
+
+		if (other && node_touches(child, other))
+			return true;
+	}
+	return false;
+}
+
 static json_t *node_difference(const json_t *a, const json_t *b)
 {
 	json_t *kids;
@@ -138,7 +158,9 @@ json_t *fieldset_union(const json_t *a, const json_t *b)
 
 json_t *fieldset_difference(const json_t *a, const json_t *b)
 {
-	return root_of(is_root_empty(b) ? json_incref((json_t *)a) : node_difference(a, b));
+	bool apart = is_root_empty(a) || is_root_empty(b) || !node_touches(a, b);
+
+	return root_of(apart ? json_incref((json_t *)a) : node_difference(a, b));
 }
 
 json_t *fieldset_intersection(const json_t *a, const json_t *b)
@@ -161,7 +183,7 @@ static bool is_json(const char *text, int type)
 	return v && (type < 0 || (int)json_typeof(v) == type);
 }
 
-static bool element_valid(const char *key)
+static bool element_valid(const char *key, bool stored)
 {
 	int64_t i;
 
@@ -173,9 +195,9 @@ static bool element_valid(const char *key)
 	case 'f':
 		return true;
 	case 'k':
-		return is_json(key + 2, JSON_OBJECT);
+		return stored || is_json(key + 2, JSON_OBJECT);
 	case 'v':
-		return is_json(key + 2, -1);
+		return stored || is_json(key + 2, -1);
 	case 'i':
 		return str_int64(key + 2, 0, INT32_MAX, &i);
 	default:
@@ -183,7 +205,7 @@ static bool element_valid(const char *key)
 	}
 }
 
-bool fieldset_valid(const json_t *set)
+bool fieldset_valid(const json_t *set, bool stored)
 {
 	const char *key;
 	json_t *child;
@@ -191,7 +213,7 @@ bool fieldset_valid(const json_t *set)
 	if (!json_is_object(set))
 		return false;
 	json_object_foreach ((json_t *)set, key, child)
-		if (!element_valid(key) || !fieldset_valid(child))
+		if (!element_valid(key, stored) || !fieldset_valid(child, stored))
 			return false;
 	return true;
 }

@@ -14,8 +14,8 @@ json_t *fieldset_union(const json_t *a, const json_t *b);
 json_t *fieldset_difference(const json_t *a, const json_t *b);
 json_t *fieldset_intersection(const json_t *a, const json_t *b);
 bool fieldset_equal(const json_t *a, const json_t *b);
-/* Is it a set at all?  For what clients send. */
-bool fieldset_valid(const json_t *set);
+/* Is it a set at all?  For what clients send; for what was `stored` a look at its shape is enough. */
+bool fieldset_valid(const json_t *set, bool stored);
 
 /* One step down: the node of a path element ("f:spec"), or NULL.  Nodes are told from sets by their meaning of empty.
  */

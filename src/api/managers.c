@@ -21,14 +21,14 @@ static const char *text_or(const json_t *entry, const char *name, const char *fa
 	return s ? s : fallback;
 }
 
-static bool read_entry(const json_t *entry, struct manager *ret)
+static bool read_entry(const json_t *entry, bool stored, struct manager *ret)
 {
 	const json_t *set = json_object_get(entry, "fieldsV1");
 	const char *operation = text_or(entry, "operation", "");
 
 	if (!json_is_object(entry) || (!streq(operation, "Apply") && !streq(operation, "Update")))
 		return false;
-	if (!streq(text_or(entry, "fieldsType", ""), "FieldsV1") || (set && !fieldset_valid(set)))
+	if (!streq(text_or(entry, "fieldsType", ""), "FieldsV1") || (set && !fieldset_valid(set, stored)))
 		return false;
 	*ret = (struct manager){
 		.json = entry,
@@ -42,7 +42,7 @@ static bool read_entry(const json_t *entry, struct manager *ret)
 	return true;
 }
 
-bool managers_read(const json_t *entries, struct managers *ret)
+bool managers_read(const json_t *entries, bool stored, struct managers *ret)
 {
 	auto_managers struct managers m = { 0 };
 	struct manager one;
@@ -51,7 +51,7 @@ bool managers_read(const json_t *entries, struct managers *ret)
 
 	*ret = (struct managers){ 0 };
 	json_array_foreach (entries, i, entry) {
-		if (!read_entry(entry, &one))
+		if (!read_entry(entry, stored, &one))
 			return false;
 		managers_add(&m, one);
 	}

@@ -23,8 +23,9 @@ struct managers {
 	size_t n, cap;
 };
 
-/* Reads managedFields (NULL and [] are no managers).  False, with nothing in ret, if any entry is malformed. */
-bool managers_read(const json_t *entries, struct managers *ret);
+/* Reads managedFields (NULL and [] are no managers), which a client sent or were `stored`.  False, with nothing in ret,
+ * if any entry is malformed. */
+bool managers_read(const json_t *entries, bool stored, struct managers *ret);
 void managers_done(struct managers *m);
 #define auto_managers __attribute__((cleanup(managers_done)))
 
