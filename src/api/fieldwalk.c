@@ -219,13 +219,19 @@ static void diff_member(const struct walk *w, struct typeref t, const char *key,
 static void diff_map(const struct walk *w, struct typeref t, const json_t *old, const json_t *v,
 		     const struct skip *skip, struct diff *d)
 {
-	bool fresh = json_object_size(old) == 0; /* spares a create the looking up */
+	size_t rest = json_object_size(old); /* members of old not seen yet: none spares the looking up */
 	const char *key;
 	json_t *child;
 
-	json_object_foreach ((json_t *)v, key, child)
+	json_object_foreach ((json_t *)v, key, child) {
+		const json_t *was = rest ? json_object_get(old, key) : NULL;
+
+		rest -= was != NULL;
 		if (!skips(skip, key))
-			diff_member(w, t, key, fresh ? NULL : json_object_get(old, key), child, skip, d);
+			diff_member(w, t, key, was, child, skip, d);
+	}
+	if (rest == 0)
+		return;
 	json_object_foreach ((json_t *)old, key, child)
 		if (!json_object_get(v, key) && !skips(skip, key))
 			diff_member(w, t, key, child, NULL, skip, d);
