@@ -16,6 +16,7 @@
 #include "api/patch.h"
 #include "base/clock.h"
 #include "base/jsonx.h"
+#include "base/limits.h"
 #include "base/mem.h"
 
 #define FIRST_MANAGER "before-first-apply" /* owns what was there before anyone kept a record */
@@ -241,6 +242,28 @@ static json_t *allowed_conflicts(const struct stamp *s, const char *manager, con
 
 /* --- apply --- */
 
+/* Whoever uses both kinds of apply must find the annotation telling the truth, or the next `kubectl apply` would bring
+ * back, or fail to remove, what was applied here. */
+static void refresh_last_applied(const char *manager, const json_t *config, json_t *obj)
+{
+	json_t *annotations = jsonx_at(obj, "metadata.annotations");
+	json_auto_t *plain = NULL;
+	struct sbuf text;
+
+	if (!streq(manager, KUBECTL) || !json_object_get(annotations, LAST_APPLIED))
+		return;
+	plain = json_deep_copy(config);
+	json_object_del(jsonx_at(plain, "metadata.annotations"), LAST_APPLIED);
+	sbuf_init(&text, LIMIT_ANNOTATIONS);
+	jsonx_dump(plain, &text);
+	sbuf_addc(&text, '\n');
+	if (text.over) /* too large to keep: none is better than a wrong one */
+		json_object_del(annotations, LAST_APPLIED);
+	else
+		json_object_set_new(annotations, LAST_APPLIED, jsonx_stringn(text.p, text.n));
+	sbuf_done(&text);
+}
+
 /* The union of all sets, with `mine` for the applying manager; a new reference. */
 static json_t *owned_by_anyone(const struct managers *m, const struct manager *self, const json_t *mine)
 {
@@ -314,6 +337,7 @@ static int merge_live(const struct stamp *s, const struct apply_request *req, co
 		return -1;
 	settle(&m, mine, &self, set, changed, removed);
 	set_entries(obj, managers_write(&m));
+	refresh_last_applied(self.name, config, obj);
 	return 0;
 }
 

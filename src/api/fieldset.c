@@ -178,9 +178,11 @@ bool fieldset_equal(const json_t *a, const json_t *b)
 /* A JSON text of the wanted type, or any type if it is -1. */
 static bool is_json(const char *text, int type)
 {
-	json_auto_t *v = json_loads(text, JSON_DECODE_ANY, NULL);
+	json_auto_t *v = NULL;
+	struct err ignored = ERR_INIT;
 
-	return v && (type < 0 || (int)json_typeof(v) == type);
+	return jsonx_parse(text, strlen(text), NULL, NULL, &v, &ignored) == 0 &&
+	       (type < 0 || (int)json_typeof(v) == type);
 }
 
 static bool element_valid(const char *key, bool stored)
@@ -228,11 +230,13 @@ struct printer {
 
 static void print_keys(struct sbuf *out, const char *text)
 {
-	json_auto_t *keys = json_loads(text, JSON_DECODE_ANY, NULL);
+	json_auto_t *keys = NULL;
+	struct err ignored = ERR_INIT;
 	const char *sep = "";
 	const char *name;
 	json_t *value;
 
+	jsonx_parse(text, strlen(text), NULL, NULL, &keys, &ignored);
 	sbuf_addc(out, '[');
 	json_object_foreach (keys, name, value) {
 		sbuf_addf(out, "%s%s=", sep, name);

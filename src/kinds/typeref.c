@@ -139,6 +139,15 @@ size_t typeref_list_keys(struct typeref t, struct str *ret_keys, size_t max)
 	return n;
 }
 
+static json_t *literal(const char *text)
+{
+	struct err ignored = ERR_INIT;
+	json_t *v = NULL;
+
+	jsonx_parse(text, strlen(text), NULL, NULL, &v, &ignored);
+	return v;
+}
+
 json_t *typeref_key_default(struct typeref t, struct str key)
 {
 	struct typeref item = typeref_item(t);
@@ -152,7 +161,7 @@ json_t *typeref_key_default(struct typeref t, struct str key)
 	for (size_t i = 0; item.msg && i < item.msg->nfields; i++) {
 		f = &item.msg->fields[i];
 		if (str_eq(key, f->name))
-			return f->dflt ? json_loads(f->dflt, JSON_DECODE_ANY, NULL) : NULL;
+			return f->dflt ? literal(f->dflt) : NULL;
 	}
 	return NULL;
 }
