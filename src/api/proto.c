@@ -10,13 +10,14 @@
  */
 #include <inttypes.h>
 
+#include "api/proto_types.h"
 #include "api/wire.h"
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
 
-#define PROTO_MAX_DEPTH  64     /* the deepest built-in object has 15 levels */
+#define PROTO_MAX_DEPTH  128    /* the deepest built-in object has 15 levels; schemas of CRDs two for each of theirs */
 #define PROTO_MAX_VALUES 400000 /* two bytes can make one value; without this 3 MiB could become 300 */
 
 static const char magic[4] = { 'k', '8', 's', '\0' };
@@ -254,12 +255,15 @@ static int make_string_list(struct decoder *d, struct str in, json_t **ret)
 	return r;
 }
 
+/* Whole numbers look like those of JSON clients: 10, not 10.0.  NULL for NaN and infinity, which JSON cannot say. */
 static json_t *make_double(uint64_t bits)
 {
 	double v;
 
 	memcpy(&v, &bits, sizeof(v));
-	return json_real(v); /* NULL for NaN and infinity, which JSON cannot say */
+	if (v > -1e15 && v < 1e15 && v == (double)(int64_t)v)
+		return json_integer((json_int_t)v);
+	return json_real(v);
 }
 
 /* One value of the row's type.  *ret stays NULL where there is nothing to keep. */
@@ -305,7 +309,10 @@ static int make_value(struct decoder *d, const struct field *f, const struct ite
 		return make_any(d, it->bytes, depth, ret);
 	case FIELD_OBJECT:
 		*ret = json_object();
-		return decode_message(d, f->msg, it->bytes, *ret, depth + 1);
+		if (decode_message(d, f->msg, it->bytes, *ret, depth + 1) < 0)
+			return -1;
+		*ret = proto_unwrap(f->msg, *ret);
+		return 0;
 	}
 	return 0;
 }
@@ -347,7 +354,7 @@ static bool is_zero(const struct field *f, const json_t *v)
 	case FIELD_INT64:
 		return json_integer_value(v) == 0 && !required;
 	case FIELD_DOUBLE:
-		return json_real_value(v) == 0 && !required;
+		return json_number_value(v) == 0 && !required;
 	default:
 		return false;
 	}
@@ -408,12 +415,6 @@ static int decode_packed(struct decoder *d, const struct field *f, struct str in
 	return 0;
 }
 
-/* Rows of type ANY in a map: what Kubernetes calls ExtraValue (lists of strings), where the name says so. */
-static bool is_extra(const struct field *f)
-{
-	return f->type == FIELD_ANY && streq(f->name, "extra");
-}
-
 static int decode_entry(struct decoder *d, const struct field *f, struct str in, json_t *map, int depth)
 {
 	struct item key;
@@ -428,7 +429,7 @@ static int decode_entry(struct decoder *d, const struct field *f, struct str in,
 		return malformed(d, "a map value has the wrong wire type");
 	if (make_string(d, key.bytes, &k) < 0)
 		return -1;
-	r = is_extra(f) ? make_string_list(d, value.bytes, &v) : make_value(d, f, &value, depth, &v);
+	r = proto_is_extra(f) ? make_string_list(d, value.bytes, &v) : make_value(d, f, &value, depth, &v);
 	if (r < 0) {
 		json_decref(v);
 		return r;
@@ -463,7 +464,7 @@ static int decode_message(struct decoder *d, const struct message *m, struct str
 	if (depth > PROTO_MAX_DEPTH)
 		return malformed(d, "it is nested too deep");
 	while ((r = next_item(d, &in, &it)) > 0) {
-		const struct field *f = message_field_number(m, it.number);
+		const struct field *f = proto_field(m, it.number);
 
 		if (f && decode_field(d, f, &it, obj, depth) < 0)
 			return -1;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* proto_bodies.h - request bodies as kubectl 1.32 sent them, and the same objects as it prints them
  *
- * From `kubectl create X` and `kubectl create X --dry-run=client -o json`, nulls and a status of zeros left out.
+ * From `kubectl create X` and `kubectl create X --dry-run=client -o json`, nulls and a status of zeros left out; a few
+ * more made by hand for what kubectl does not send.
  */
 #ifndef STOKER_TEST_PROTO_BODIES_H
 #define STOKER_TEST_PROTO_BODIES_H
@@ -34,6 +35,30 @@ static const struct {
 	  "{\"kind\":\"ConfigMap\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"c1\"},\"data\":{\"a\":\"b\","
 	  "\"empty\":\"\"}"
 	  "}" },
+	{ "crd-schema",
+	  "6b3873000a330a17617069657874656e73696f6e732e6b38732e696f2f76311218437573746f6d5265736f7572"
+	  "6365446566696e6974696f6e12bc020a0a0a0877732e652e6f726712ad020a05652e6f72671a070a0277732201"
+	  "57220a4e616d657370616365643a8e020a0276311001180122ff010afc012a066f626a656374ea01f0010a0473"
+	  "70656312e7012a066f626a656374ea01270a016e12222a07696e746567657259000000000000f03f4900000000"
+	  "00000440500042030a0132ea011f0a0173121a2a06737472696e67a201050a03226122a201050a032262226800"
+	  "ea01330a016c122e2a056172726179c2011a0a182a066f626a656374ea010d0a016b12082a06737472696e67ca"
+	  "02016bd202036d6170ea011c0a016d12172a066f626a656374f2010c080112082a06737472696e67ea01120a01"
+	  "61120d2a066f626a656374f201020801ea011f0a0170121ac00201da01092a07696e7465676572da01082a0673"
+	  "7472696e67ba01016eb002012a020a001a002200",
+	  "{\"kind\":\"CustomResourceDefinition\",\"apiVersion\":\"apiextensions.k8s.io/v1\",\"metadata\":{\"nam"
+	  "e\":\"ws.e.org\"},\"spec\":{\"group\":\"e.org\",\"names\":{\"plural\":\"ws\",\"kind\":\"W\"},\"scope\":"
+	  "\"Namespa"
+	  "ced\",\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":{\"t"
+	  "ype\":\"object\",\"properties\":{\"spec\":{\"type\":\"object\",\"properties\":{\"n\":{\"type\":\"integer\","
+	  "\"m"
+	  "inimum\":1,\"maximum\":2.5,\"default\":2},\"s\":{\"type\":\"string\",\"enum\":[\"a\",\"b\"],\"maxLength\":0}"
+	  ","
+	  "\"l\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"k\":{\"type\":\"string\"}}},\"x-"
+	  "kube"
+	  "rnetes-list-map-keys\":[\"k\"],\"x-kubernetes-list-type\":\"map\"},\"m\":{\"type\":\"object\",\"addition"
+	  "alProperties\":{\"type\":\"string\"}},\"a\":{\"type\":\"object\",\"additionalProperties\":true},\"p\":{\"x"
+	  "-kubernetes-int-or-string\":true,\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"string\"}]}},\"required"
+	  "\":[\"n\"],\"x-kubernetes-preserve-unknown-fields\":true}}}},\"subresources\":{\"status\":{}}}]}}" },
 	{ "cronjob-cj1",
 	  "6b3873000a130a0862617463682f7631120743726f6e4a6f6212a7010a130a03636a3112001a0022002a003200"
 	  "38004200128d010a0b2a2f35202a202a202a202a1a002a7c0a130a03636a3112001a0022002a00320038004200"
@@ -78,6 +103,12 @@ static const struct {
 	  "ta\":{},\"spec\":{\"containers\":[{\"name\":\"j1\",\"image\":\"busybox\",\"command\":[\"echo\",\"hi\"],"
 	  "\"resou"
 	  "rces\":{}}],\"restartPolicy\":\"Never\"}}},\"status\":{}}" },
+	{ "lease-times",
+	  "6b3873000a1f0a16636f6f7264696e6174696f6e2e6b38732e696f2f763112054c6561736512210a0b0a016c42"
+	  "060880e2cfaa0612120a0168100f220b0880e2cfaa06108094ef3a1a002200",
+	  "{\"kind\":\"Lease\",\"apiVersion\":\"coordination.k8s.io/v1\",\"metadata\":{\"name\":\"l\",\"creationTime"
+	  "stamp\":\"2023-11-14T22:13:20Z\"},\"spec\":{\"holderIdentity\":\"h\",\"leaseDurationSeconds\":15,\"ren"
+	  "ewTime\":\"2023-11-14T22:13:20.123456Z\"}}" },
 	{ "ns-n1",
 	  "6b3873000a0f0a02763112094e616d657370616365121a0a120a026e3112001a0022002a003200380042001200"
 	  "1a020a001a002200",
@@ -158,6 +189,11 @@ static const struct {
 	  "ec\":{\"ports\":[{\"name\":\"80-http\",\"protocol\":\"TCP\",\"port\":80,\"targetPort\":\"http\","
 	  "\"nodePort\":"
 	  "30080}],\"selector\":{\"app\":\"svc2\"},\"type\":\"NodePort\"},\"status\":{\"loadBalancer\":{}}}" },
+	{ "subjectaccessreview-extra",
+	  "6b3873000a2e0a17617574686f72697a6174696f6e2e6b38732e696f2f763112135375626a6563744163636573"
+	  "73526576696577121712151a01752a100a0673636f70657312060a01780a01791a002200",
+	  "{\"kind\":\"SubjectAccessReview\",\"apiVersion\":\"authorization.k8s.io/v1\",\"spec\":{\"user\":\"u\",\"e"
+	  "xtra\":{\"scopes\":[\"x\",\"y\"]}}}" },
 };
 
 #endif
