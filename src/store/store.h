@@ -79,7 +79,8 @@ struct store_range {
 int store_list(struct store *s, const struct store_range *range, bool (*fn)(void *arg, const struct record *r),
 	       void *arg, struct err *e);
 int64_t store_count(struct store *s, int kind, const char *ns /* or NULL */);
-/* Revisions after `since` in order, of one kind (0: all); fn as above.  ERR_EXPIRED if since < store_oldest(). */
+/* Revisions after `since` in order, of one kind (0: all); fn as above.  ERR_EXPIRED if since < store_oldest().  It ends
+ * with the last change that subscribers were told: what follows reaches those who subscribe before this turn ends. */
 int store_history(struct store *s, int kind, int64_t since, bool (*fn)(void *arg, const struct record *r), void *arg,
 		  struct err *e);
 

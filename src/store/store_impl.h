@@ -17,9 +17,9 @@
 #include "store/vfs.h"
 
 #define STORE_CACHE_KIB 2048
-/* Frames in the WAL (4 KiB each) before they are moved into stoker.db: one checkpoint of this many takes about 5 ms and
- * one fsync, so it is no pause anyone notices, and the WAL stays near 4 MiB. */
-#define STORE_WAL_FRAMES 1000
+/* Frames in the WAL (4 KiB each) before they are moved into stoker.db: one checkpoint of this many takes about 2 ms and
+ * one fsync, so it is no pause anyone notices, and the WAL stays near 3 MiB. */
+#define STORE_WAL_FRAMES 600
 
 enum sql_id {
 	SQL_BEGIN,

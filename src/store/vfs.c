@@ -6,6 +6,10 @@
  * checksums, which are looked at only in recovery, so the sums of frames written by this process are kept in memory
  * and verified too: a checkpoint cannot launder a flipped byte into stoker.db.
  *
+ * SQLite writes a WAL frame as a header and a page, and a checkpoint page by page; neighbours are joined here into few
+ * large writes, which is most of the cost of a commit.  Nothing stays behind a sync, and only a sync makes a commit, so
+ * what a late error belongs to has not been promised to anyone.
+ *
  * The methods are of version 1 on purpose: no shared memory (the store holds the only connection, in exclusive mode)
  * and no memory mapping, which would bypass the check.
  */
@@ -17,6 +21,8 @@
 
 #include "base/mem.h"
 #include "store/lock.h"
+
+#define JOIN_BYTES (64 * 1024)
 
 enum file_role { FILE_OTHER, FILE_DB, FILE_WAL };
 
@@ -37,6 +43,10 @@ struct vfs_file {
 	struct store_vfs *owner;
 	sqlite3_file *real; /* lies behind this struct */
 	enum file_role role;
+	/* Written by SQLite, not yet handed on. */
+	char *joined;
+	int njoined;
+	sqlite3_int64 joined_at;
 };
 
 static inline uint64_t rotate(uint64_t v, int n)
@@ -48,6 +58,7 @@ static inline uint64_t rotate(uint64_t v, int n)
 
 uint64_t page_sum(const void *p, size_t n, uint64_t seed)
 {
+	/* Four lanes, because a multiplication takes the processor several cycles but it can start one in each. */
 	uint64_t h[4] = { seed + 1, seed ^ 0x27d4eb2f165667c5u, seed + 0x165667b19e3779f9u, ~seed };
 	const unsigned char *at = p;
 	uint64_t w[4];
@@ -60,10 +71,9 @@ uint64_t page_sum(const void *p, size_t n, uint64_t seed)
 		h[2] = SUM_STEP(h[2], w[2]);
 		h[3] = SUM_STEP(h[3], w[3]);
 	}
-	for (int i = 0; n >= sizeof(w[0]); n -= sizeof(w[0]), at += sizeof(w[0]), i++) {
-		memcpy(w, at, sizeof(w[0]));
-		h[i] = SUM_STEP(h[i], w[0]);
-	}
+	memcpy(w, at, n);
+	for (size_t i = 0; i < n / sizeof(w[0]); i++)
+		h[i] = SUM_STEP(h[i], w[i]);
 	for (int i = 0; i < 4; i++)
 		sum = SUM_STEP(sum, h[i] ^ h[i] >> 32);
 	return sum ^ sum >> 31;
@@ -148,12 +158,55 @@ static int damaged(struct store_vfs *v, const char *file, const char *unit, int6
 	return SQLITE_CORRUPT;
 }
 
+/* SQLite takes only ENOSPC for a full disk; a quota or a size limit is no less curable by the user. */
+static int write_error(struct vfs_file *f, int rc)
+{
+	int number = 0;
+
+	if ((rc & 0xff) == SQLITE_IOERR)
+		f->real->pMethods->xFileControl(f->real, SQLITE_FCNTL_LAST_ERRNO, &number);
+	return number == ENOSPC || number == EDQUOT || number == EFBIG ? SQLITE_FULL : rc;
+}
+
+static int hand_on(struct vfs_file *f)
+{
+	int n = f->njoined;
+	int rc;
+
+	if (n == 0)
+		return SQLITE_OK;
+	f->njoined = 0;
+	rc = f->real->pMethods->xWrite(f->real, f->joined, n, f->joined_at);
+	return rc == SQLITE_OK ? rc : write_error(f, rc);
+}
+
+static int join(struct vfs_file *f, const void *buf, int amount, sqlite3_int64 offset)
+{
+	int rc;
+
+	if (f->njoined && (offset != f->joined_at + f->njoined || f->njoined + amount > JOIN_BYTES)) {
+		rc = hand_on(f);
+		if (rc != SQLITE_OK)
+			return rc;
+	}
+	if (!f->joined)
+		f->joined = xmalloc(JOIN_BYTES);
+	if (!f->njoined)
+		f->joined_at = offset;
+	memcpy(f->joined + f->njoined, buf, (size_t)amount);
+	f->njoined += amount;
+	return SQLITE_OK;
+}
+
 static int file_read(sqlite3_file *base, void *buf, int amount, sqlite3_int64 offset)
 {
 	struct vfs_file *f = (struct vfs_file *)base;
-	int rc = f->real->pMethods->xRead(f->real, buf, amount, offset);
+	bool overlaps = offset < f->joined_at + f->njoined && f->joined_at < offset + amount;
+	int rc = overlaps ? hand_on(f) : SQLITE_OK;
 	int64_t frame;
 
+	if (rc == SQLITE_OK)
+		rc = f->real->pMethods->xRead(f->real, buf, amount, offset);
 	if (rc != SQLITE_OK)
 		return rc;
 	if (f->role == FILE_DB && is_page(amount, offset)) {
@@ -179,16 +232,6 @@ static void wal_restarts(struct store_vfs *v, const void *header)
 	lock_mark(v->lock_fd, &(struct wal_mark){ .salt = { v->wal_salt[0], v->wal_salt[1] } });
 }
 
-/* SQLite takes only ENOSPC for a full disk; a quota or a size limit is no less curable by the user. */
-static int write_error(struct vfs_file *f, int rc)
-{
-	int number = 0;
-
-	if ((rc & 0xff) == SQLITE_IOERR)
-		f->real->pMethods->xFileControl(f->real, SQLITE_FCNTL_LAST_ERRNO, &number);
-	return number == ENOSPC || number == EDQUOT || number == EFBIG ? SQLITE_FULL : rc;
-}
-
 static int file_write(sqlite3_file *base, const void *buf, int amount, sqlite3_int64 offset)
 {
 	struct vfs_file *f = (struct vfs_file *)base;
@@ -205,6 +248,8 @@ static int file_write(sqlite3_file *base, const void *buf, int amount, sqlite3_i
 		wal_restarts(v, buf);
 	if (f->role == FILE_WAL && (frame = frame_of(amount, offset)) >= 0)
 		frame_keep(v, frame, buf);
+	if (f->role != FILE_OTHER && amount <= JOIN_BYTES)
+		return join(f, buf, amount, offset);
 	rc = f->real->pMethods->xWrite(f->real, buf, amount, offset);
 	return rc == SQLITE_OK ? rc : write_error(f, rc);
 }
@@ -213,9 +258,11 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 {
 	struct vfs_file *f = (struct vfs_file *)base;
 
+	int rc = hand_on(f);
+
 	if (f->role == FILE_WAL)
 		wal_restarts(f->owner, NULL);
-	return f->real->pMethods->xTruncate(f->real, size);
+	return rc == SQLITE_OK ? f->real->pMethods->xTruncate(f->real, size) : rc;
 }
 
 static int file_sync(sqlite3_file *base, int flags)
@@ -223,6 +270,8 @@ static int file_sync(sqlite3_file *base, int flags)
 	struct vfs_file *f = (struct vfs_file *)base;
 	int rc = fail_now(f->owner, f->owner->fail.syncs);
 
+	if (rc == SQLITE_OK)
+		rc = hand_on(f);
 	return rc == SQLITE_OK ? f->real->pMethods->xSync(f->real, flags) : rc;
 }
 
@@ -232,14 +281,20 @@ static int file_close(sqlite3_file *base)
 {
 	struct vfs_file *f = (struct vfs_file *)base;
 
-	return f->real->pMethods->xClose(f->real);
+	int rc = hand_on(f);
+	int closed = f->real->pMethods->xClose(f->real);
+
+	free(f->joined);
+	return rc == SQLITE_OK ? closed : rc;
 }
 
 static int file_size(sqlite3_file *base, sqlite3_int64 *ret)
 {
 	struct vfs_file *f = (struct vfs_file *)base;
 
-	return f->real->pMethods->xFileSize(f->real, ret);
+	int rc = hand_on(f);
+
+	return rc == SQLITE_OK ? f->real->pMethods->xFileSize(f->real, ret) : rc;
 }
 
 static int file_lock(sqlite3_file *base, int level)

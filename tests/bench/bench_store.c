@@ -3,12 +3,12 @@
  *
  *	bench_store DIR [OBJECTS]
  *
- * DIR must be new.  Times of creates are given without the commit (CPU of the statements) and with it.
+ * DIR must be new.  Times are CPU times, fsync excluded, but for the longest turn, which is by the clock.
  */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -23,6 +23,15 @@ struct bench {
 	struct err e;
 	int64_t longest_turn;
 };
+
+/* CPU time of this process: steady on a busy machine, and waiting for the disk is not in it. */
+static int64_t cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
 
 static json_t *make_object(int i, char fill)
 {
@@ -71,19 +80,19 @@ static void write_many(struct bench *b, int from, int to, bool update)
 
 		for (int k = 0; k < n; k++)
 			objs[k] = make_object(i + k, update ? 'u' : 'c');
-		t = clock_mono_ns();
+		t = cpu_ns();
 		for (int k = 0; k < n; k++)
 			if (store_put(b->s, b->kind, "default", name_of(objs[k]), objs[k], update ? objs[k] : NULL, &rv,
 				      &b->e) < 0)
 				fail(b);
-		put_ns += clock_mono_ns() - t;
-		t = clock_mono_ns();
+		put_ns += cpu_ns() - t;
+		t = cpu_ns();
 		turn(b);
-		turn_ns += clock_mono_ns() - t;
+		turn_ns += cpu_ns() - t;
 		for (int k = 0; k < n; k++)
 			json_decref(objs[k]);
 	}
-	printf("%s %6d..%6d: put %.2f us, turn (commit, fsync, checkpoint) %.2f us each; longest turn %.1f ms\n",
+	printf("%s %6d..%6d: put %.2f us, commit and checkpoint %.2f us each; longest turn %.1f ms\n",
 	       update ? "update" : "create", from, to, (double)put_ns / (to - from) / 1e3,
 	       (double)turn_ns / (to - from) / 1e3, (double)b->longest_turn / 1e6);
 }
@@ -98,7 +107,7 @@ static void read_many(struct bench *b, int objects)
 {
 	size_t bytes = 0;
 	struct record r;
-	int64_t t = clock_mono_ns();
+	int64_t t = cpu_ns();
 
 	for (int i = 0; i < 100000; i++) {
 		char name[32];
@@ -107,19 +116,19 @@ static void read_many(struct bench *b, int objects)
 		if (store_get(b->s, b->kind, "default", name, &r, &b->e) < 0)
 			fail(b);
 	}
-	printf("get: %.2f us\n", (double)(clock_mono_ns() - t) / 100000 / 1e3);
-	t = clock_mono_ns();
+	printf("get: %.2f us\n", (double)(cpu_ns() - t) / 100000 / 1e3);
+	t = cpu_ns();
 	if (store_list(b->s, &(struct store_range){ .kind = b->kind }, add_size, &bytes, &b->e) < 0)
 		fail(b);
-	printf("list of %d: %.1f ms, %.1f MB\n", objects, (double)(clock_mono_ns() - t) / 1e6, (double)bytes / 1e6);
-	t = clock_mono_ns();
+	printf("list of %d: %.1f ms, %.1f MB\n", objects, (double)(cpu_ns() - t) / 1e6, (double)bytes / 1e6);
+	t = cpu_ns();
 	bytes = 0;
 	if (store_history(b->s, 0, store_revision(b->s) - 10000, add_size, &bytes, &b->e) < 0)
 		fail(b);
-	printf("history of 10000: %.1f ms\n", (double)(clock_mono_ns() - t) / 1e6);
-	t = clock_mono_ns();
+	printf("history of 10000: %.1f ms\n", (double)(cpu_ns() - t) / 1e6);
+	t = cpu_ns();
 	printf("count: %lld in", (long long)store_count(b->s, b->kind, NULL));
-	printf(" %.1f ms\n", (double)(clock_mono_ns() - t) / 1e6);
+	printf(" %.1f ms\n", (double)(cpu_ns() - t) / 1e6);
 }
 
 int main(int argc, char **argv)
@@ -145,10 +154,10 @@ int main(int argc, char **argv)
 	read_many(&b, objects);
 	write_many(&b, 0, 20000 < objects ? 20000 : objects, true);
 	store_close(b.s);
-	t = clock_mono_ns();
+	t = cpu_ns();
 	if (store_open(b.loop, &config, &b.s, &b.e) < 0)
 		fail(&b);
-	printf("open: %.1f ms\n", (double)(clock_mono_ns() - t) / 1e6);
+	printf("open: %.1f ms\n", (double)(cpu_ns() - t) / 1e6);
 	store_close(b.s);
 	loop_free(b.loop);
 	return 0;
