@@ -5,7 +5,7 @@
 
 #include "kinds/typeref.h"
 
-/* RFC 7386: changes obj in place. */
+/* RFC 7386: changes obj in place.  A patch that is no object changes nothing. */
 void patch_merge(json_t *obj, const json_t *patch);
 /* RFC 6902, all six operations.  *doc is replaced on success and untouched on failure.  A failed test or a missing path
  * is ERR_INVALID, a malformed patch ERR_BAD_REQUEST. */
@@ -27,7 +27,8 @@ int apply_merge(const struct apply_request *req, const json_t *live, const json_
 		struct err *e);
 /* After any other write: records in new's managedFields that `manager` changed what differs between old (NULL on
  * create) and new.  Entries of other managers lose what the change took from them.  Unchanged objects stay unchanged.
- */
+ * managedFields in obj: [{}] forgets all managers, a valid list is taken over, anything else counts as old's.  Entries
+ * may be shared with old by reference. */
 void apply_track_update(const struct apply_request *req, const json_t *old, json_t *obj);
 
 #endif
