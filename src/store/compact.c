@@ -203,6 +203,7 @@ static void arm(struct store *s, int64_t due, int64_t now)
 	int64_t slack = s->config.history_seconds / 10;
 	int64_t ms = (due > now ? due - now : 0) * 1000 + slack * 1000;
 
+	s->compact_due = due;
 	loop_timer_set(s->loop, &s->compact_timer, ms > 100 ? ms : 100);
 }
 
@@ -247,14 +248,17 @@ void compact_poke(struct store *s)
 {
 	int64_t slack = s->config.history_rows / 8 < 1000 ? s->config.history_rows / 8 : 1000;
 	int64_t seconds = s->config.history_seconds;
+	int64_t now;
 
 	if (s->durable_rv - s->floor > s->config.history_rows + slack) {
 		loop_schedule(s->loop, &s->compact_hook);
 		return;
 	}
-	if (s->rv == s->floor || loop_timer_pending(&s->compact_timer))
+	if (s->rv == s->floor)
 		return;
 	if (s->config.event_seconds < seconds)
 		seconds = s->config.event_seconds;
-	arm(s, clock_wall() + seconds, clock_wall());
+	now = clock_wall();
+	if (!loop_timer_pending(&s->compact_timer) || s->compact_due > now + seconds)
+		arm(s, now + seconds, now);
 }

@@ -144,7 +144,8 @@ static int check_db(struct scan *sc, struct db_facts *ret, struct err *e)
 		return damaged(sc, 1, sc->size < STORE_PAGE ? "the file is cut off" : "checksum mismatch", e);
 	sc->pages = sc->wal.db_pages ? sc->wal.db_pages : be32(first + 28);
 	/* Both would follow from an intact checksum over a header that Stoker never wrote. */
-	if (memcmp(first, "SQLite format 3", 16) != 0 || first[20] != STORE_SUM || sc->pages == 0)
+	if (memcmp(first, "SQLite format 3", 16) != 0 || first[20] != STORE_SUM || sc->pages == 0 ||
+	    sc->pages > STORE_PAGES_MAX)
 		return damaged(sc, 1, "not a header of Stoker", e);
 	ret->exists = true;
 	ret->version = be32(first + 60);

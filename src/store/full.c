@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -58,6 +59,7 @@ int full_open(struct store *s, struct err *e)
 	auto_free char *path = xasprintf("%s/reserve", s->config.dir);
 	int rc;
 
+	signal(SIGXFSZ, SIG_IGN); /* a file-size limit is an error of write(2), not the end */
 	s->reserve_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (s->reserve_fd < 0)
 		return err_errno(e, ERR_INTERNAL, "cannot open %s", path);

@@ -38,6 +38,8 @@ static int make_dir(const char *dir, struct err *e)
 	auto_free char *path = xstrdup(dir);
 	struct stat st;
 
+	if (!*dir)
+		return err_set(e, ERR_INTERNAL, "the data directory has no name; give one with --data");
 	for (char *p = path + 1; *p; p++) {
 		if (*p != '/')
 			continue;

@@ -270,7 +270,8 @@ static int give_past(struct store *s, struct lister *l, const char *ns, const ch
 
 static void bind_range(sqlite3_stmt *st, const struct store_range *range)
 {
-	const char *after_name = range->after_name ? range->after_name : "";
+	bool other_ns = range->ns && range->after_ns && !streq(range->ns, range->after_ns);
+	const char *after_name = range->after_name && !other_ns ? range->after_name : "";
 
 	sqlite3_bind_int(st, 1, range->kind);
 	sqlite3_bind_text(st, 3, after_name, -1, SQLITE_STATIC);

@@ -95,6 +95,7 @@ struct store {
 	bool checkpoint_late; /* the work phase found a transaction open */
 	struct loop_hook checkpoint_hook, compact_hook;
 	struct loop_timer compact_timer;
+	int64_t compact_due; /* wall second the timer is for, if it is armed */
 	int64_t expire_from; /* expiring rows up to here are dealt with */
 
 	char trouble[256]; /* read-only for good */

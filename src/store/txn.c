@@ -145,6 +145,12 @@ static void tell_subscribers(struct store *s)
 
 /* --- the transaction --- */
 
+static int refuse_writes(const struct store *s, struct err *e)
+{
+	return err_set(e, ERR_UNAVAILABLE, "writes are refused: %s; check the disk of %s, then restart", s->trouble,
+		       s->config.dir);
+}
+
 int txn_begin(struct store *s, bool growing, struct err *e)
 {
 	int rc;
@@ -154,8 +160,7 @@ int txn_begin(struct store *s, bool growing, struct err *e)
 		return -1;
 	}
 	if (s->trouble[0])
-		return err_set(e, ERR_UNAVAILABLE, "writes are refused: %s; check the disk of %s, then restart",
-			       s->trouble, s->config.dir);
+		return refuse_writes(s, e);
 	if (growing && s->full)
 		return sql_error(s, SQLITE_FULL, "writing", e);
 	if (s->open)
@@ -211,15 +216,20 @@ static void roll_back(struct store *s)
 	txn_resync(s);
 }
 
+static void poison(struct store *s, const struct err *why)
+{
+	roll_back(s);
+	s->poisoned = true;
+	s->poison = *why;
+	loop_schedule(s->loop, &s->commit_hook);
+}
+
 int txn_fail(struct store *s, int rc, const char *doing, struct err *e)
 {
 	struct err why = ERR_INIT;
 
 	sql_error(s, rc, doing, &why);
-	roll_back(s);
-	s->poisoned = true;
-	s->poison = why;
-	loop_schedule(s->loop, &s->commit_hook);
+	poison(s, &why);
 	*e = why;
 	return -1;
 }
@@ -254,7 +264,10 @@ static void on_commit(void *arg)
 	struct err e = ERR_INIT;
 	int rc;
 
-	if (s->open) {
+	if (s->open && s->trouble[0]) { /* a read of this turn met bad ground: build nothing on it */
+		refuse_writes(s, &e);
+		poison(s, &e);
+	} else if (s->open) {
 		rc = sql_run_id(s, SQL_COMMIT);
 		if (rc == SQLITE_OK)
 			committed(s);
@@ -326,8 +339,11 @@ void txn_init(struct store *s)
 
 void txn_finish(struct store *s)
 {
-	on_commit(s);
-	on_after(s);
+	/* Those who are told may write once more, but not for ever. */
+	for (int i = 0; i < 8 && (i == 0 || s->open); i++) {
+		on_commit(s);
+		on_after(s);
+	}
 	loop_unschedule(s->loop, &s->commit_hook);
 	loop_unschedule(s->loop, &s->after_hook);
 	loop_unschedule(s->loop, &s->checkpoint_hook);

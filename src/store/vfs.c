@@ -260,7 +260,7 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 
 	int rc = hand_on(f);
 
-	if (f->role == FILE_WAL)
+	if (f->role == FILE_WAL && size == 0)
 		wal_restarts(f->owner, NULL);
 	return rc == SQLITE_OK ? f->real->pMethods->xTruncate(f->real, size) : rc;
 }

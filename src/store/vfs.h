@@ -8,11 +8,12 @@
 #include <stdint.h>
 #include <string.h>
 
-#define STORE_PAGE    4096
-#define STORE_SUM     8 /* bytes at the end of each page of stoker.db */
-#define WAL_HEADER    32
-#define WAL_FRAME_HDR 24
-#define WAL_FRAME     (WAL_FRAME_HDR + STORE_PAGE)
+#define STORE_PAGE      4096
+#define STORE_PAGES_MAX (1u << 26) /* 256 GiB; a larger number is not one that we wrote */
+#define STORE_SUM       8          /* bytes at the end of each page of stoker.db */
+#define WAL_HEADER      32
+#define WAL_FRAME_HDR   24
+#define WAL_FRAME       (WAL_FRAME_HDR + STORE_PAGE)
 
 struct store_vfs;
 

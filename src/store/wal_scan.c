@@ -68,7 +68,8 @@ static bool read_frame(struct log *l, uint32_t number)
 
 static bool frame_is_ours(const struct log *l)
 {
-	return be32(l->frame + 8) == l->salt[0] && be32(l->frame + 12) == l->salt[1] && be32(l->frame) != 0;
+	return be32(l->frame + 8) == l->salt[0] && be32(l->frame + 12) == l->salt[1] && be32(l->frame) != 0 &&
+	       be32(l->frame) <= STORE_PAGES_MAX && be32(l->frame + 4) <= STORE_PAGES_MAX;
 }
 
 /* Whether the frame in the buffer follows from the sum before it; *s becomes the sum behind it. */
