@@ -13,7 +13,8 @@
 typedef int admit_fn(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 
 /* Objects are made only in a namespace that exists and stays. */
-static int admit_namespace(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
+static int admit_namespace(struct api *api, const struct api_request *req, json_t *obj, const json_t *old,
+			   struct err *e)
 {
 	const struct kind *namespaces = registry_find(api_registry(api), "", "v1", "namespaces");
 	struct record r;
@@ -37,7 +38,8 @@ static int admit_namespace(struct api *api, const struct api_request *req, json_
 		err_cause(e, CAUSE_TERMINATING, "metadata.namespace", "namespace %s is being terminated", req->ns);
 		e->kind = ERR_FORBIDDEN;
 		snprintf(e->text, sizeof(e->text),
-			 "%.200s \"%.250s\" is forbidden: unable to create new content in namespace %.250s because it is being "
+			 "%.200s \"%.250s\" is forbidden: unable to create new content in namespace %.250s because it "
+			 "is being "
 			 "terminated",
 			 resource, jsonx_str_or(obj, "metadata.name", ""), req->ns);
 		return -1;

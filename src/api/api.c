@@ -98,15 +98,20 @@ int api_store_kind(struct api *api, const struct kind *k, int *ret, struct err *
 
 int verb_authorize(struct api *api, const struct api_request *req, struct err *e)
 {
+	const char *one = selector_field_equals(req->field_sel, "metadata.name");
 	struct authz_attributes at = {
 		.verb = verb_name(req->verb),
 		.group = req->kind->group,
 		.resource = req->kind->plural,
 		.subresource = req->subresource ? req->subresource : "",
 		.ns = req->ns,
-		.name = req->name ? req->name : "",
+		.name = req->name ? req->name
+			: one     ? one
+				  : "", /* a list of one name may be allowed by that name */
 	};
 
+	if (!*req->kind->group && streq(req->kind->plural, "namespaces") && req->name)
+		at.ns = req->name; /* whoever may do it in a namespace may do it to the namespace */
 	return authz_require(api->authz, req->caller, &at, e);
 }
 

@@ -56,7 +56,7 @@ struct api_request {
 	const char *field_manager; /* NULL: from user_agent */
 	const char *user_agent;
 	enum field_validation fields;
-	size_t body_bytes;	 /* how long the body was */
+	size_t body_bytes;  /* how long the body was */
 	json_t *duplicates; /* array of paths that the body's parser saw twice, or NULL */
 	/* deletes; -1 = not given */
 	int64_t grace_seconds;

@@ -194,7 +194,7 @@ static void prune_member(struct typeref t, json_t *obj, const char *key, const j
 
 static void prune_list(struct typeref t, json_t *list, const json_t *last, const json_t *owned)
 {
-	auto_itemlist struct itemlist l;
+	auto_itemlist struct itemlist l = { 0 };
 	json_auto_t *kept = json_array();
 
 	itemlist_init(&l, t, list);

@@ -151,7 +151,7 @@ static json_t *walk_list(const struct walk *w, struct typeref t, const json_t *v
 {
 	json_t *kids = start_node(w, member);
 	struct typeref item = typeref_item(t);
-	auto_itemlist struct itemlist l;
+	auto_itemlist struct itemlist l = { 0 };
 
 	itemlist_init(&l, t, v);
 	for (size_t i = 0; i < l.n; i++)
@@ -240,7 +240,8 @@ static void diff_map(const struct walk *w, struct typeref t, const json_t *old, 
 static void diff_list(const struct walk *w, struct typeref t, const json_t *old, const json_t *v, struct diff *d)
 {
 	struct typeref item = typeref_item(t);
-	auto_itemlist struct itemlist was, is;
+	auto_itemlist struct itemlist was = { 0 };
+	auto_itemlist struct itemlist is = { 0 };
 
 	itemlist_init(&was, t, old);
 	itemlist_init(&is, t, v);

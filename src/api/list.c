@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* list.c - walking a kind's objects with selectors, pages and revisions
  *
- * A continue token carries the revision of the first page, so that all pages show one moment; the store reads back to it
- * as long as its history reaches.  Without selectors and conversions no object is decoded: what leaves is the stored text.
+ * A continue token carries the revision of the first page, so that all pages show one moment; the store reads back to
+ * it as long as its history reaches.  Without selectors and conversions no object is decoded: what leaves is the stored
+ * text.
  */
 #include "api/list.h"
 
@@ -43,7 +44,8 @@ int list_revision(struct api *api, const struct api_request *req, int64_t *ret_a
 	if (req->rv && *req->rv && !str_int64(req->rv, 0, INT64_MAX, &rv))
 		return err_set(e, ERR_BAD_REQUEST, "invalid resource version \"%.40s\": must be a number", req->rv);
 	if (rv > now) {
-		err_set(e, ERR_TIMEOUT, "Too large resource version: %lld, current: %lld", (long long)rv, (long long)now);
+		err_set(e, ERR_TIMEOUT, "Too large resource version: %lld, current: %lld", (long long)rv,
+			(long long)now);
 		err_cause(e, CAUSE_RV_TOO_LARGE, "", "Too large resource version");
 		e->kind = ERR_TIMEOUT;
 		snprintf(e->text, sizeof(e->text), "Too large resource version: %lld, current: %lld", (long long)rv,
@@ -68,7 +70,8 @@ int list_walk_init(struct api *api, const struct api_request *req, struct list_w
 			return -1;
 		if (w->at < store_oldest(api_store(api)))
 			return err_set(e, ERR_EXPIRED,
-				       "The provided continue parameter is too old to display a consistent list result. You can "
+				       "The provided continue parameter is too old to display a consistent list "
+				       "result. You can "
 				       "start a new list without the continue parameter.");
 		return 0;
 	}

@@ -7,7 +7,7 @@
 
 struct list_walk {
 	int kind;
-	int64_t at;	/* the revision every step reads at */
+	int64_t at;     /* the revision every step reads at */
 	char *after_ns; /* where the next step starts */
 	char *after_name;
 	int64_t sent; /* matches given out, earlier pages included */
@@ -19,11 +19,12 @@ struct list_walk {
 /* Reads the request's limit, continue token and resourceVersion. */
 int list_walk_init(struct api *api, const struct api_request *req, struct list_walk *w, struct err *e);
 void list_walk_done(struct list_walk *w);
-/* Looks at no more than `max_scan` objects and gives the matching ones to fn until it returns false (the object it was called
- * with counts as given).  Sets w->done at the end.  fn may not call the store. */
+/* Looks at no more than `max_scan` objects and gives the matching ones to fn until it returns false (the object it was
+ * called with counts as given).  Sets w->done at the end.  fn may not call the store. */
 int list_walk_step(struct api *api, const struct api_request *req, struct list_walk *w, bool want_objects, int max_scan,
 		   bool (*fn)(void *arg, const struct api_item *item), void *arg, struct err *e);
 /* Token for the rest, owned, or NULL; and how many are behind it, -1 if unknown. */
-char *list_walk_token(struct api *api, const struct api_request *req, const struct list_walk *w, int64_t *ret_remaining);
+char *list_walk_token(struct api *api, const struct api_request *req, const struct list_walk *w,
+		      int64_t *ret_remaining);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* object.c - decoding bodies, stamping metadata, and the stored form
  *
- * An object at rest has neither kind nor apiVersion (the row and the registry know them) and starts with metadata, so that
- * a reply is a short prefix and the stored bytes.
+ * An object at rest has neither kind nor apiVersion (the row and the registry know them) and starts with metadata, so
+ * that a reply is a short prefix and the stored bytes.
  */
 #include "api/object.h"
 
@@ -13,7 +13,7 @@
 
 /* No vowels, no look-alikes: Kubernetes' alphabet for generated names. */
 static const char name_alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
-#define NAME_SUFFIX 5
+#define NAME_SUFFIX   5
 #define NAME_BASE_MAX 58 /* 63 - NAME_SUFFIX */
 
 static void add_warning(json_t **warnings, json_t *text)
@@ -33,7 +33,7 @@ static int report_fields(const struct kind *k, const char *what, const json_t *p
 
 	if (!json_array_size(paths) || mode == FIELDS_IGNORE)
 		return 0;
-	json_array_foreach((json_t *)paths, i, p) {
+	json_array_foreach ((json_t *)paths, i, p) {
 		sbuf_addf(&all, "%s%s field \"%s\"", i ? ", " : "", what, json_string_value(p));
 		if (mode == FIELDS_WARN && i < 20)
 			add_warning(warnings, jsonx_stringf("%s field \"%s\"", what, json_string_value(p)));
@@ -72,8 +72,8 @@ int object_decode(const struct kind *k, json_t *obj, enum field_validation mode,
 	int r;
 
 	if (!json_is_object(obj))
-		return err_set(e, ERR_BAD_REQUEST, "the object provided is unrecognized (must be of type %s): not an object",
-			       k->kind);
+		return err_set(e, ERR_BAD_REQUEST,
+			       "the object provided is unrecognized (must be of type %s): not an object", k->kind);
 	if (check_type(k, obj, e) < 0)
 		return -1;
 	if (kind_decode(k, obj, &report, e) < 0) {
@@ -134,8 +134,9 @@ static int stamp_place(const struct kind *k, json_t *meta, const char *ns, struc
 
 int object_stamp_new(const struct kind *k, json_t *obj, const char *ns, const char *url_name, struct err *e)
 {
-	static const char *const server_owned[] = { "resourceVersion", "selfLink", "deletionTimestamp",
-						    "deletionGracePeriodSeconds", "generation", "uid",
+	static const char *const server_owned[] = { "resourceVersion",   "selfLink",
+						    "deletionTimestamp", "deletionGracePeriodSeconds",
+						    "generation",        "uid",
 						    "creationTimestamp" };
 	json_t *meta = metadata_of(obj);
 	const char *name = json_string_value(json_object_get(meta, "name"));
@@ -147,8 +148,8 @@ int object_stamp_new(const struct kind *k, json_t *obj, const char *ns, const ch
 	if (json_object_get(meta, "resourceVersion") && *jsonx_str_or(meta, "resourceVersion", ""))
 		return err_set(e, ERR_BAD_REQUEST, "resourceVersion should not be set on objects to be created");
 	if (url_name && name && !streq(name, url_name))
-		return err_set(e, ERR_BAD_REQUEST, "the name of the object (%s) does not match the name on the URL (%s)",
-			       name, url_name);
+		return err_set(e, ERR_BAD_REQUEST,
+			       "the name of the object (%s) does not match the name on the URL (%s)", name, url_name);
 	for (size_t i = 0; i < ARRAY_SIZE(server_owned); i++)
 		json_object_del(meta, server_owned[i]);
 	if (url_name)
@@ -156,7 +157,8 @@ int object_stamp_new(const struct kind *k, json_t *obj, const char *ns, const ch
 	else if ((!name || !*name) && *jsonx_str_or(meta, "generateName", ""))
 		object_regenerate_name(obj);
 	else if (!name || !*name)
-		return err_cause(e, CAUSE_REQUIRED, "metadata.name", "Required value: name or generateName is required");
+		return err_cause(e, CAUSE_REQUIRED, "metadata.name",
+				 "Required value: name or generateName is required");
 	crypto_uuid(uid);
 	clock_rfc3339(clock_wall(), now);
 	json_object_set_new(meta, "uid", json_string(uid));
@@ -169,9 +171,10 @@ int object_stamp_new(const struct kind *k, json_t *obj, const char *ns, const ch
 int object_stamp_old(const struct kind *k, json_t *obj, const json_t *old, const char *ns, const char *name,
 		     struct err *e)
 {
-	static const char *const server_owned[] = { "uid",		 "creationTimestamp",	       "generation",
-						    "deletionTimestamp", "deletionGracePeriodSeconds", "generateName",
-						    "resourceVersion" };
+	static const char *const server_owned[] = {
+		"uid",          "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds",
+		"generateName", "resourceVersion"
+	};
 	json_t *meta = metadata_of(obj);
 	const json_t *old_meta = json_object_get(old, "metadata");
 	const char *got = json_string_value(json_object_get(meta, "name"));
@@ -180,12 +183,11 @@ int object_stamp_old(const struct kind *k, json_t *obj, const json_t *old, const
 	if (stamp_place(k, meta, ns, e) < 0)
 		return -1;
 	if (got && !streq(got, name))
-		return err_set(e, ERR_BAD_REQUEST, "the name of the object (%s) does not match the name on the URL (%s)",
-			       got, name);
+		return err_set(e, ERR_BAD_REQUEST,
+			       "the name of the object (%s) does not match the name on the URL (%s)", got, name);
 	if (uid && *uid && !streq(uid, jsonx_str_or(old_meta, "uid", "")))
-		return err_set(e, ERR_CONFLICT,
-			       "Precondition failed: UID in precondition: %s, UID in object meta: %s", uid,
-			       jsonx_str_or(old_meta, "uid", ""));
+		return err_set(e, ERR_CONFLICT, "Precondition failed: UID in precondition: %s, UID in object meta: %s",
+			       uid, jsonx_str_or(old_meta, "uid", ""));
 	json_object_set_new(meta, "name", jsonx_string(name));
 	json_object_del(meta, "selfLink");
 	for (size_t i = 0; i < ARRAY_SIZE(server_owned); i++) {
@@ -204,31 +206,13 @@ bool object_spec_changed(const json_t *a, const json_t *b)
 	const char *key;
 	json_t *v;
 
-	json_object_foreach((json_t *)a, key, v)
+	json_object_foreach ((json_t *)a, key, v)
 		if (!streq(key, "metadata") && !streq(key, "status") && !jsonx_equal(v, json_object_get(b, key)))
 			return true;
-	json_object_foreach((json_t *)b, key, v)
+	json_object_foreach ((json_t *)b, key, v)
 		if (!streq(key, "metadata") && !streq(key, "status") && !json_object_get(a, key))
 			return true;
 	return false;
-}
-
-bool object_same(const json_t *a, const json_t *b)
-{
-	const json_t *ma = json_object_get(a, "metadata");
-	const json_t *mb = json_object_get(b, "metadata");
-	const char *key;
-	json_t *v;
-
-	if (object_spec_changed(a, b) || !jsonx_equal(json_object_get(a, "status"), json_object_get(b, "status")))
-		return false;
-	json_object_foreach((json_t *)ma, key, v)
-		if (!streq(key, "managedFields") && !jsonx_equal(v, json_object_get(mb, key)))
-			return false;
-	json_object_foreach((json_t *)mb, key, v)
-		if (!json_object_get(ma, key) && !streq(key, "managedFields"))
-			return false;
-	return true;
 }
 
 json_t *object_at_rest(const json_t *obj)
@@ -238,7 +222,7 @@ json_t *object_at_rest(const json_t *obj)
 	json_t *v;
 
 	json_object_set(rest, "metadata", json_object_get(obj, "metadata"));
-	json_object_foreach((json_t *)obj, key, v)
+	json_object_foreach ((json_t *)obj, key, v)
 		if (!streq(key, "metadata") && !streq(key, "kind") && !streq(key, "apiVersion"))
 			json_object_set(rest, key, v);
 	return rest;
@@ -273,12 +257,13 @@ json_t *object_with_type(const struct kind *k, const json_t *obj)
 	kind_api_version(k, version, sizeof(version));
 	json_object_set_new(typed, "kind", json_string(k->kind));
 	json_object_set_new(typed, "apiVersion", json_string(version));
-	json_object_foreach((json_t *)obj, key, v)
+	json_object_foreach ((json_t *)obj, key, v)
 		json_object_set(typed, key, v);
 	return typed;
 }
 
 void object_type_prefix(const struct kind *k, struct sbuf *out)
 {
-	sbuf_addf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s%s%s\",", k->kind, k->group, *k->group ? "/" : "", k->version);
+	sbuf_addf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s%s%s\",", k->kind, k->group, *k->group ? "/" : "",
+		  k->version);
 }

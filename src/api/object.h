@@ -5,8 +5,8 @@
 
 #include "api/api.h"
 
-/* Checks kind and apiVersion of a body (absent is fine), removes them, and checks every field by the kind's table.  Unknown and
- * duplicate fields become warnings or, when strict, ERR_BAD_REQUEST. */
+/* Checks kind and apiVersion of a body (absent is fine), removes them, and checks every field by the kind's table.
+ * Unknown and duplicate fields become warnings or, when strict, ERR_BAD_REQUEST. */
 int object_decode(const struct kind *k, json_t *obj, enum field_validation mode, const json_t *duplicates,
 		  json_t **warnings, struct err *e);
 
@@ -20,15 +20,13 @@ void object_regenerate_name(json_t *obj);
 
 /* True if anything but metadata and status differs. */
 bool object_spec_changed(const json_t *a, const json_t *b);
-/* True if nothing differs but resourceVersion and managedFields' times. */
-bool object_same(const json_t *a, const json_t *b);
 
 /* A new object with metadata first: the stored form begins with it. */
 json_t *object_at_rest(const json_t *obj);
 /* Stored text as an object. */
 int object_parse(struct str text, json_t **ret, struct err *e);
-/* In the form of version `k`: converted if that is not the stored one.  Takes and returns a reference; obj may be shared, so a
- * converted one is a copy. */
+/* In the form of version `k`: converted if that is not the stored one.  Takes and returns a reference; obj may be
+ * shared, so a converted one is a copy. */
 json_t *object_for_version(const struct kind *k, json_t *obj);
 /* kind and apiVersion in front: for patches, YAML and tables of whole objects. */
 json_t *object_with_type(const struct kind *k, const json_t *obj);

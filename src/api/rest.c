@@ -223,8 +223,6 @@ static int prepare_resource(struct exchange *x, struct err *e)
 {
 	if (negotiate_accept(http_header(x->http, "Accept"), forms_of(&x->req), &x->accept, e) < 0)
 		return -1;
-	if (x->req.caller->local && authn_ensure_namespace(api_authn(x->rest->api), x->req.caller, e) < 0)
-		return -1;
 	switch (x->req.verb) {
 	case VERB_CREATE:
 	case VERB_UPDATE:
@@ -244,8 +242,16 @@ static int prepare_resource(struct exchange *x, struct err *e)
 
 static void serve_resource(struct exchange *x)
 {
-	/* Rights come before the body is even looked at. */
-	if (verb_authorize(x->rest->api, &x->req, &x->err) < 0 || prepare_resource(x, &x->err) < 0) {
+	struct api *api = x->rest->api;
+	bool reads = x->req.verb == VERB_LIST || x->req.verb == VERB_WATCH;
+
+	if (x->req.caller->local && authn_ensure_namespace(api_authn(api), x->req.caller, &x->err) < 0) {
+		fail(x);
+		return;
+	}
+	/* Rights come before the body is even looked at; a list may owe them to its field selector. */
+	if ((!reads && verb_authorize(api, &x->req, &x->err) < 0) || prepare_resource(x, &x->err) < 0 ||
+	    (reads && verb_authorize(api, &x->req, &x->err) < 0)) {
 		fail(x);
 		return;
 	}
@@ -257,7 +263,7 @@ static void serve_resource(struct exchange *x)
 		rest_watch(x);
 		return;
 	}
-	api_call(x->rest->api, &x->req, &x->result, &x->err);
+	api_call(api, &x->req, &x->result, &x->err);
 	exchange_finish(x);
 }
 

@@ -6,11 +6,17 @@
 
 #define TIMEOUT_MIN 1800 /* 30 to 60 minutes unless the client says so, spread so that they do not all end at once */
 
-static void sink_write(void *arg, struct str line)
+static void sink_write(void *arg, struct str line, struct http_shared **shared)
 {
 	struct exchange *x = arg;
 
-	http_stream_write(x->http, line.p, line.n);
+	if (!shared) {
+		http_stream_write(x->http, line.p, line.n);
+		return;
+	}
+	if (!*shared)
+		*shared = http_shared_new(&line, 1);
+	http_stream_write_shared(x->http, *shared);
 }
 
 static size_t sink_pending(void *arg)

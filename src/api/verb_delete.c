@@ -13,7 +13,7 @@
 #include "base/mem.h"
 
 #define FINALIZER_FOREGROUND "foregroundDeletion"
-#define FINALIZER_ORPHAN "orphan"
+#define FINALIZER_ORPHAN     "orphan"
 
 static int check_preconditions(const struct api_request *req, const json_t *old, struct err *e)
 {
@@ -21,12 +21,13 @@ static int check_preconditions(const struct api_request *req, const json_t *old,
 	const char *rv = jsonx_str_or(old, "metadata.resourceVersion", "");
 
 	if (req->if_uid && *req->if_uid && !streq(req->if_uid, uid))
-		return err_set(e, ERR_CONFLICT,
-			       "Precondition failed: UID in precondition: %s, UID in object meta: %s", req->if_uid, uid);
+		return err_set(e, ERR_CONFLICT, "Precondition failed: UID in precondition: %s, UID in object meta: %s",
+			       req->if_uid, uid);
 	if (req->if_rv && *req->if_rv && !streq(req->if_rv, rv))
-		return err_set(e, ERR_CONFLICT,
-			       "Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s",
-			       req->if_rv, rv);
+		return err_set(
+			e, ERR_CONFLICT,
+			"Precondition failed: ResourceVersion in precondition: %s, ResourceVersion in object meta: %s",
+			req->if_rv, rv);
 	return 0;
 }
 
@@ -45,7 +46,7 @@ static json_t *finalizers_after(const struct api_request *req, const json_t *old
 		wanted = FINALIZER_FOREGROUND;
 	if (p == PROPAGATE_ORPHAN)
 		wanted = FINALIZER_ORPHAN;
-	json_array_foreach(jsonx_at(old, "metadata.finalizers"), i, f) {
+	json_array_foreach (jsonx_at(old, "metadata.finalizers"), i, f) {
 		const char *s = json_string_value(f);
 		bool policy = s && (streq(s, FINALIZER_FOREGROUND) || streq(s, FINALIZER_ORPHAN));
 
@@ -124,7 +125,7 @@ static int delete_one(struct api *api, struct api_request *req, json_t *old, str
 		return 0;
 	}
 	obj = marked(req, old, finalizers, grace);
-	if (object_same(obj, old)) {
+	if (jsonx_equal(obj, old)) {
 		ret->code = 200;
 		ret->kind = req->kind;
 		ret->object = object_for_version(req->kind, json_incref(old));
@@ -171,7 +172,7 @@ int verb_delete_collection(struct api *api, struct api_request *req, struct api_
 	if (api_list(api, &one, true, collect, &victims, &rv, &cont, &remaining, e) < 0)
 		return -1;
 	one = *req;
-	json_array_foreach(list, i, obj) {
+	json_array_foreach (list, i, obj) {
 		struct api_result gone = { 0 };
 		int r;
 

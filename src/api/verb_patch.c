@@ -57,8 +57,8 @@ static int check_apply(const struct api_request *req, struct err *e)
 	if (!jsonx_str(req->body, "kind") || !jsonx_str(req->body, "apiVersion"))
 		return err_set(e, ERR_BAD_REQUEST, "an apply patch must name its apiVersion and kind");
 	if (name && !streq(name, req->name))
-		return err_set(e, ERR_BAD_REQUEST, "the name of the object (%s) does not match the name on the URL (%s)",
-			       name, req->name);
+		return err_set(e, ERR_BAD_REQUEST,
+			       "the name of the object (%s) does not match the name on the URL (%s)", name, req->name);
 	if (json_array_size(jsonx_at(req->body, "metadata.managedFields")))
 		return err_set(e, ERR_BAD_REQUEST, "metadata.managedFields must be nil");
 	return 0;
@@ -92,9 +92,10 @@ int verb_patch(struct api *api, struct api_request *req, struct api_result *ret,
 	json_auto_t *old = NULL;
 
 	if (req->patch == PATCH_STRATEGIC && !req->kind->message)
-		return err_set(e, ERR_UNSUPPORTED_MEDIA,
-			       "the body of the request was in an unknown format - accepted media types include: "
-			       "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml");
+		return err_set(
+			e, ERR_UNSUPPORTED_MEDIA,
+			"the body of the request was in an unknown format - accepted media types include: "
+			"application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml");
 	if (verb_load(api, req->kind, req->ns, req->name, &old, e) < 0) {
 		if (e->kind != ERR_NOT_FOUND || req->patch != PATCH_APPLY || req->subresource)
 			return -1;

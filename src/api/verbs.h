@@ -16,7 +16,8 @@ int verb_authorize(struct api *api, const struct api_request *req, struct err *e
 int verb_load(struct api *api, const struct kind *k, const char *ns, const char *name, json_t **ret, struct err *e);
 
 /* Second half of create: obj is decoded and in the request's version.  `applied`: managedFields are already right. */
-int write_new(struct api *api, struct api_request *req, json_t *obj, bool applied, struct api_result *ret, struct err *e);
+int write_new(struct api *api, struct api_request *req, json_t *obj, bool applied, struct api_result *ret,
+	      struct err *e);
 /* Second half of update and patch: old in the stored form, obj in the request's version. */
 int write_over(struct api *api, struct api_request *req, json_t *old, json_t *obj, bool applied, struct api_result *ret,
 	       struct err *e);

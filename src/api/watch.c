@@ -20,6 +20,7 @@
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "loop/http.h"
 
 #define STEP_OBJECTS       256 /* looked at in one step of LISTING */
 #define STEP_REVISIONS     128 /* read in one step of BEHIND */
@@ -108,7 +109,7 @@ static void send(struct watcher *w, const struct sbuf *line)
 {
 	if (line->over || !line->n)
 		return;
-	w->sink.write(w->sink.arg, sbuf_str(line));
+	w->sink.write(w->sink.arg, sbuf_str(line), NULL);
 }
 
 static void send_object(struct watcher *w, const struct watch_event *ev)
@@ -342,6 +343,8 @@ void watch_drained(struct watcher *w)
 
 /* ---- live ---- */
 
+#define LINES_MAX 8
+
 /* Lines already made for this change; watchers of one shape share them. */
 struct line_cache {
 	struct {
@@ -349,11 +352,20 @@ struct line_cache {
 		const char *type;
 		bool first;
 		struct sbuf text;
-	} rows[8];
+		struct http_shared *shared;
+	} rows[LINES_MAX];
 	size_t n;
 };
 
-static struct str cached_line(struct line_cache *c, struct watcher *w, const struct watch_event *ev)
+static void clear_line(struct line_cache *c, size_t i)
+{
+	sbuf_done(&c->rows[i].text);
+	if (c->rows[i].shared)
+		http_shared_unref(c->rows[i].shared);
+}
+
+/* Row of the line for this watcher, made if it is the first of its shape. */
+static size_t cached_line(struct line_cache *c, struct watcher *w, const struct watch_event *ev)
 {
 	const struct watch_shape *s = &w->shape;
 	bool first = s->form == WATCH_TABLE && !w->columns_sent;
@@ -362,21 +374,22 @@ static struct str cached_line(struct line_cache *c, struct watcher *w, const str
 		if (c->rows[i].shape.kind == s->kind && c->rows[i].shape.form == s->form &&
 		    c->rows[i].shape.include == s->include && c->rows[i].first == first &&
 		    streq(c->rows[i].shape.meta_version, s->meta_version) && streq(c->rows[i].type, ev->type))
-			return sbuf_str(&c->rows[i].text);
-	if (c->n == ARRAY_SIZE(c->rows))
-		sbuf_done(&c->rows[--c->n].text);
+			return i;
+	if (c->n == LINES_MAX)
+		clear_line(c, --c->n);
 	c->rows[c->n].shape = *s;
 	c->rows[c->n].type = ev->type;
 	c->rows[c->n].first = first;
 	c->rows[c->n].text = SBUF(LIMIT_REPLY_QUEUE);
+	c->rows[c->n].shared = NULL;
 	watch_line(s, ev, first, &c->rows[c->n].text);
-	return sbuf_str(&c->rows[c->n++].text);
+	return c->n++;
 }
 
 static void deliver(struct watcher *w, const struct change *ch, struct line_cache *cache)
 {
 	struct watch_event ev = { .rv = ch->rv };
-	struct str line;
+	size_t i;
 
 	ev.type = event_type(w, ch->obj, ch->old);
 	if (!ev.type)
@@ -388,9 +401,9 @@ static void deliver(struct watcher *w, const struct change *ch, struct line_cach
 		send_object(w, &ev);
 		return;
 	}
-	line = cached_line(cache, w, &ev);
+	i = cached_line(cache, w, &ev);
 	w->columns_sent = true;
-	w->sink.write(w->sink.arg, line);
+	w->sink.write(w->sink.arg, sbuf_str(&cache->rows[i].text), &cache->rows[i].shared);
 	if (w->sink.pending(w->sink.arg) >= HIGH_WATER) {
 		w->state = BEHIND;
 		w->since = ch->rv;
@@ -415,7 +428,7 @@ static void on_changes(void *arg, const struct change *changes, size_t n)
 				deliver(w, ch, &cache);
 		}
 		for (size_t k = 0; k < cache.n; k++)
-			sbuf_done(&cache.rows[k].text);
+			clear_line(&cache, k);
 	}
 }
 

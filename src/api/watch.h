@@ -13,13 +13,15 @@
 #include "api/wire.h"
 
 struct watcher;
+struct http_shared;
 
 enum watch_form { WATCH_JSON, WATCH_TABLE, WATCH_PARTIAL };
 
 /* Where a watcher's events go: as lines, which end with '\n' and are shared between watchers (write() must copy or
  * queue them), or, for clients in this process, as objects with kind and apiVersion. */
 struct watch_sink {
-	void (*write)(void *arg, struct str line);
+	/* `shared` is NULL, or a place to keep the line's framed form for the next watcher. */
+	void (*write)(void *arg, struct str line, struct http_shared **shared);
 	/* Set: takes every event but errors instead of write(). */
 	void (*object)(void *arg, const char *type, const json_t *obj);
 	/* Bytes the other end has not taken yet. */

@@ -70,8 +70,8 @@ int write_store(struct api *api, struct api_request *req, json_t *old, json_t *o
 	if (!req->dry_run) {
 		if (api_store_kind(api, req->kind, &kind, e) < 0)
 			return -1;
-		if (store_put(api_store(api), kind, jsonx_str_or(meta, "namespace", ""), jsonx_str_or(meta, "name", ""), rest,
-			      old, &rv, e) < 0)
+		if (store_put(api_store(api), kind, jsonx_str_or(meta, "namespace", ""), jsonx_str_or(meta, "name", ""),
+			      rest, old, &rv, e) < 0)
 			return -1;
 		admit_written(api, req->kind, rest, old);
 	}
@@ -89,7 +89,8 @@ int write_remove(struct api *api, struct api_request *req, json_t *old, struct a
 	if (!req->dry_run) {
 		if (api_store_kind(api, req->kind, &kind, e) < 0)
 			return -1;
-		if (store_delete(api_store(api), kind, jsonx_str_or(meta, "namespace", ""), about.name, old, &rv, e) < 0)
+		if (store_delete(api_store(api), kind, jsonx_str_or(meta, "namespace", ""), about.name, old, &rv, e) <
+		    0)
 			return -1;
 		admit_written(api, req->kind, NULL, old);
 	}
@@ -119,7 +120,8 @@ static int settle_name(struct api *api, const struct api_request *req, json_t *o
 		       jsonx_str(obj, "metadata.generateName"));
 }
 
-int write_new(struct api *api, struct api_request *req, json_t *obj, bool applied, struct api_result *ret, struct err *e)
+int write_new(struct api *api, struct api_request *req, json_t *obj, bool applied, struct api_result *ret,
+	      struct err *e)
 {
 	const struct kind *k = req->kind;
 
@@ -130,7 +132,8 @@ int write_new(struct api *api, struct api_request *req, json_t *obj, bool applie
 	if (k->prepare_create)
 		k->prepare_create(obj);
 	kind_default(k, obj);
-	if (admit_write(api, req, obj, NULL, e) < 0 || kind_validate(k, obj, e) < 0 || settle_name(api, req, obj, e) < 0)
+	if (admit_write(api, req, obj, NULL, e) < 0 || kind_validate(k, obj, e) < 0 ||
+	    settle_name(api, req, obj, e) < 0)
 		return -1;
 	if (!applied)
 		track_managers(req, NULL, obj);
@@ -159,7 +162,8 @@ static int check_version(const struct api_request *req, const json_t *obj, const
 	return 0;
 }
 
-/* The main endpoint leaves status alone, the status endpoint everything else. */
+/* The main endpoint leaves status alone, the status endpoint everything else.  Copies: defaults may still change obj.
+ */
 static void keep_other_part(const struct api_request *req, json_t *obj, const json_t *old)
 {
 	const char *part = req->subresource ? subresource_part(req->subresource) : NULL;
@@ -171,15 +175,15 @@ static void keep_other_part(const struct api_request *req, json_t *obj, const js
 		if (!(req->kind->flags & KIND_STATUS))
 			return;
 		if ((v = json_object_get(old, "status")))
-			json_object_set(obj, "status", v);
+			json_object_set_new(obj, "status", json_deep_copy(v));
 		else
 			json_object_del(obj, "status");
 		return;
 	}
-	json_object_foreach_safe(obj, tmp, key, v)
+	json_object_foreach_safe (obj, tmp, key, v)
 		if (!streq(key, part) && !streq(key, "metadata") && !json_object_get(old, key))
 			json_object_del(obj, key);
-	json_object_foreach((json_t *)old, key, v) {
+	json_object_foreach ((json_t *)old, key, v) {
 		json_t *managers = json_object_get(json_object_get(obj, "metadata"), "managedFields");
 
 		if (streq(key, part))
@@ -191,7 +195,7 @@ static void keep_other_part(const struct api_request *req, json_t *obj, const js
 				json_object_set(meta, "managedFields", managers);
 			json_object_set_new(obj, "metadata", meta);
 		} else {
-			json_object_set(obj, key, v);
+			json_object_set_new(obj, key, json_deep_copy(v));
 		}
 	}
 }
@@ -201,7 +205,7 @@ static bool has_string(const json_t *list, const char *s)
 	json_t *v;
 	size_t i;
 
-	json_array_foreach((json_t *)list, i, v)
+	json_array_foreach ((json_t *)list, i, v)
 		if (str_same(json_string_value(v), s))
 			return true;
 	return false;
@@ -216,7 +220,7 @@ static int check_finalizers(const json_t *obj, const json_t *old, struct err *e)
 
 	if (!jsonx_at(old, "metadata.deletionTimestamp"))
 		return 0;
-	json_array_foreach(jsonx_at(obj, "metadata.finalizers"), i, v)
+	json_array_foreach (jsonx_at(obj, "metadata.finalizers"), i, v)
 		if (!has_string(was, json_string_value(v)))
 			return err_cause(e, CAUSE_FORBIDDEN, "metadata.finalizers",
 					 "Forbidden: no new finalizers can be added if the object is being deleted, "
@@ -229,35 +233,38 @@ static int check_finalizers(const json_t *obj, const json_t *old, struct err *e)
 static bool may_leave(const struct kind *k, const json_t *obj)
 {
 	return jsonx_at(obj, "metadata.deletionTimestamp") && !json_array_size(jsonx_at(obj, "metadata.finalizers")) &&
-	       !json_array_size(jsonx_at(obj, streq(k->kind, "Namespace") ? "spec.finalizers" : "metadata.finalizers")) &&
+	       !json_array_size(
+		       jsonx_at(obj, streq(k->kind, "Namespace") ? "spec.finalizers" : "metadata.finalizers")) &&
 	       jsonx_int_or(obj, "metadata.deletionGracePeriodSeconds", 0) == 0;
 }
 
-static int finish_over(struct api *api, struct api_request *req, json_t *old, json_t *obj, bool applied,
-		       struct api_result *ret, struct err *e)
+/* The update that took the last finalizer off is also the deletion; its answer is the object. */
+static int leave(struct api *api, struct api_request *req, const json_t *obj, struct api_result *ret, struct err *e)
+{
+	json_auto_t *last = object_at_rest(obj);
+	struct api_result gone = { 0 };
+	int r = write_remove(api, req, last, &gone, e);
+
+	api_result_done(&gone);
+	if (r == 0)
+		fill_result(req->kind, last, 200, ret);
+	return r;
+}
+
+static int finish_over(struct api *api, struct api_request *req, json_t *old, json_t *obj, struct api_result *ret,
+		       struct err *e)
 {
 	const struct kind *k = req->kind;
 
 	if ((k->flags & KIND_GENERATION) && object_spec_changed(obj, old))
 		jsonx_set_new(obj, "metadata.generation",
 			      json_integer(jsonx_int_or(old, "metadata.generation", 0) + 1));
-	if (object_same(obj, old) && (!applied || jsonx_equal(jsonx_at(obj, "metadata.managedFields"),
-							      jsonx_at(old, "metadata.managedFields")))) {
+	if (jsonx_equal(obj, old)) { /* nothing changed: no new revision */
 		fill_result(k, old, 200, ret);
 		return 0;
 	}
-	if (!applied)
-		track_managers(req, old, obj);
-	if (may_leave(k, obj)) {
-		json_auto_t *last = object_at_rest(obj);
-		struct api_result gone = { 0 };
-		int r = write_remove(api, req, last, &gone, e);
-
-		api_result_done(&gone);
-		if (r == 0)
-			fill_result(k, last, 200, ret);
-		return r;
-	}
+	if (may_leave(k, obj))
+		return leave(api, req, obj, ret, e);
 	return write_store(api, req, old, obj, 200, ret, e);
 }
 
@@ -270,17 +277,21 @@ int write_over(struct api *api, struct api_request *req, json_t *old, json_t *ob
 	if (check_version(req, obj, old, e) < 0 || object_stamp_old(k, obj, before, req->ns, req->name, e) < 0)
 		return -1;
 	keep_other_part(req, obj, before);
-	if (!json_object_get(json_object_get(obj, "metadata"), "managedFields") && jsonx_at(before, "metadata.managedFields"))
-		jsonx_set_new(obj, "metadata.managedFields", json_deep_copy(jsonx_at(before, "metadata.managedFields")));
+	if (!json_object_get(json_object_get(obj, "metadata"), "managedFields") &&
+	    jsonx_at(before, "metadata.managedFields"))
+		jsonx_set_new(obj, "metadata.managedFields",
+			      json_deep_copy(jsonx_at(before, "metadata.managedFields")));
 	if (k->prepare_update && !req->subresource)
 		k->prepare_update(obj, before);
 	kind_default(k, obj);
 	if (admit_write(api, req, obj, before, e) < 0 || check_finalizers(obj, before, e) < 0 ||
 	    kind_validate(k, obj, e) < 0 || kind_validate_update(k, obj, before, e) < 0)
 		return -1;
+	if (!applied)
+		track_managers(req, before, obj);
 	if (k->to_storage)
 		k->to_storage(obj);
-	return finish_over(api, req, old, obj, applied, ret, e);
+	return finish_over(api, req, old, obj, ret, e);
 }
 
 int verb_update(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)

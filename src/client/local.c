@@ -232,12 +232,13 @@ static void tell_failure(void *arg)
 }
 
 /* Only errors come as text. */
-static void on_line(void *arg, struct str line)
+static void on_line(void *arg, struct str line, struct http_shared **shared)
 {
 	struct local_watch *w = arg;
 	json_auto_t *event = NULL;
 	struct err e = ERR_INIT;
 
+	(void)shared;
 	if (jsonx_parse(line.p, line.n, NULL, NULL, &event, &e) == 0)
 		err_set(&w->failed, ERR_EXPIRED, "%s", jsonx_str_or(event, "object.message", "the watch ended"));
 }

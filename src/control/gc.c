@@ -193,6 +193,32 @@ static void on_owner(void *arg, const json_t *obj, const struct err *e)
 		conclude(q);
 }
 
+/* Asks for owner number i, if there is anything to ask. */
+static void ask(struct gc *g, struct inquiry *q, const struct gc_node *n, size_t i, const json_t *owner)
+{
+	const struct resource *r =
+		resources_find(g->resources, jsonx_str_or(owner, "apiVersion", ""), jsonx_str_or(owner, "kind", ""));
+	struct question *qu;
+	struct ref ref;
+
+	if (!r) /* a kind that is not served (any more): not ours to judge */
+		return;
+	if (r->namespaced && !*n->ns) {
+		q->owners[i] = GC_OWNER_ABSENT; /* a cluster-wide object cannot be owned from within a namespace */
+		return;
+	}
+	ref = (struct ref){ .api_version = r->api_version,
+			    .plural = r->plural,
+			    .ns = r->namespaced ? n->ns : NULL,
+			    .name = jsonx_str_or(owner, "name", "") };
+	qu = xcalloc(1, sizeof(*qu));
+	qu->inquiry = q;
+	qu->index = i;
+	qu->owner_uid = xstrdup(jsonx_str_or(owner, "uid", ""));
+	q->asked++;
+	g->client->ops->get(g->client, &ref, on_owner, qu);
+}
+
 static void inquire(struct gc *g, const char *uid)
 {
 	struct gc_node *n = gc_graph_find(&g->graph, uid);
@@ -209,30 +235,8 @@ static void inquire(struct gc *g, const char *uid)
 	q->n = json_array_size(n->owners);
 	q->owners = xcalloc(q->n, sizeof(*q->owners));
 	q->asked = 1; /* ours: answers may come at once */
-	json_array_foreach (n->owners, i, owner) {
-		const struct resource *r = resources_find(g->resources, jsonx_str_or(owner, "apiVersion", ""),
-							  jsonx_str_or(owner, "kind", ""));
-		struct ref ref = { 0 };
-		struct question *qu;
-
-		if (!r) /* a kind that is not served (any more): not ours to judge */
-			continue;
-		ref = (struct ref){ .api_version = r->api_version,
-				    .plural = r->plural,
-				    .ns = r->namespaced ? n->ns : NULL,
-				    .name = jsonx_str_or(owner, "name", "") };
-		if (r->namespaced && !*n->ns) {
-			q->owners[i] =
-				GC_OWNER_ABSENT; /* a cluster-wide object cannot be owned from within a namespace */
-			continue;
-		}
-		qu = xcalloc(1, sizeof(*qu));
-		qu->inquiry = q;
-		qu->index = i;
-		qu->owner_uid = xstrdup(jsonx_str_or(owner, "uid", ""));
-		q->asked++;
-		g->client->ops->get(g->client, &ref, on_owner, qu);
-	}
+	json_array_foreach (n->owners, i, owner)
+		ask(g, q, n, i, owner);
 	if (--q->asked == 0)
 		conclude(q);
 }

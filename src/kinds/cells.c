@@ -50,11 +50,10 @@ json_t *cell_age_of(const char *rfc3339, int64_t now)
 /* One member of every container, joined. */
 static json_t *cell_of_containers(const json_t *pod_spec, const char *member)
 {
-	auto_sbuf struct sbuf b;
+	auto_sbuf struct sbuf b = SBUF(CELL_MAX);
 	size_t i;
 	json_t *container;
 
-	sbuf_init(&b, CELL_MAX);
 	json_array_foreach (json_object_get(pod_spec, "containers"), i, container)
 		sbuf_addf(&b, "%s%s", i ? "," : "", jsonx_str_or(container, member, ""));
 	return cell_of(&b, "");
@@ -72,7 +71,7 @@ json_t *cell_images(const json_t *pod_spec)
 
 json_t *cell_label_selector(const json_t *label_selector)
 {
-	auto_sbuf struct sbuf b;
+	auto_sbuf struct sbuf b = SBUF(CELL_MAX);
 	struct selector *s = NULL;
 	struct err e = ERR_INIT;
 
@@ -80,7 +79,6 @@ json_t *cell_label_selector(const json_t *label_selector)
 		return json_string("<none>");
 	if (selector_from_json(label_selector, &s, &e) < 0)
 		return json_string("<error>");
-	sbuf_init(&b, CELL_MAX);
 	selector_text(s, &b);
 	selector_free(s);
 	return cell_of(&b, "<none>");
@@ -107,11 +105,10 @@ const char **cells_sorted_keys(const json_t *map, size_t *ret_n)
 
 json_t *cell_map_selector(const json_t *map)
 {
-	auto_sbuf struct sbuf b;
+	auto_sbuf struct sbuf b = SBUF(CELL_MAX);
 	size_t n;
 	auto_free const char **keys = cells_sorted_keys(map, &n);
 
-	sbuf_init(&b, CELL_MAX);
 	for (size_t i = 0; i < n; i++) {
 		const char *text = json_string_value(json_object_get(map, keys[i]));
 
@@ -134,11 +131,10 @@ json_t *cell_text_or(const json_t *obj, const char *path, const char *fallback)
 
 json_t *cell_join(const json_t *array, const char *sep, const char *fallback)
 {
-	auto_sbuf struct sbuf b;
+	auto_sbuf struct sbuf b = SBUF(CELL_MAX);
 	size_t i;
 	json_t *item;
 
-	sbuf_init(&b, CELL_MAX);
 	json_array_foreach (array, i, item)
 		sbuf_addf(&b, "%s%s", i ? sep : "", json_is_string(item) ? json_string_value(item) : "");
 	return cell_of(&b, fallback);

@@ -21,12 +21,11 @@ static void secret_defaults(json_t *obj)
 		json_object_set_new(obj, "data", data);
 	}
 	json_object_foreach (texts, key, value) {
-		auto_sbuf struct sbuf b;
+		auto_sbuf struct sbuf b = SBUF(json_string_length(value) * 2 + 16);
 		struct str s;
 
 		if (!json_is_string(value))
 			continue;
-		sbuf_init(&b, json_string_length(value) * 2 + 16);
 		base64_encode(json_string_value(value), json_string_length(value), &b);
 		s = sbuf_str(&b);
 		json_object_set_new(data, key, jsonx_stringn(s.n ? s.p : "", s.n));
@@ -61,12 +60,11 @@ static const struct {
 
 static void json_value_validate(const json_t *value, const struct path *at, struct err *e)
 {
-	auto_sbuf struct sbuf b;
+	auto_sbuf struct sbuf b = SBUF(DATAMAP_MAX);
 	json_auto_t *parsed = NULL, *hidden = json_string("<secret contents redacted>");
 	struct err why = ERR_INIT;
 	struct str s;
 
-	sbuf_init(&b, DATAMAP_MAX);
 	if (!base64_decode(json_string_value(value), json_string_length(value), &b))
 		return;
 	s = sbuf_str(&b);

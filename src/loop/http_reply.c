@@ -159,9 +159,8 @@ void reply_fault(struct http_request *req, const struct fault *fault)
 	struct http_server *s = req->conn->server;
 	const char *type = "text/plain";
 	struct err e = ERR_INIT;
-	auto_sbuf struct sbuf body;
+	auto_sbuf struct sbuf body = SBUF(HEAD_MAX);
 
-	sbuf_init(&body, HEAD_MAX);
 	if (fault->limit_at)
 		err_set(&e, fault->kind, "%s: limit is %zu bytes", fault->text,
 			*(const size_t *)((const char *)&s->limits + fault->limit_at));

@@ -37,9 +37,8 @@ static char *pki_path(const struct pki *p, const char *name, const char *suffix)
 static int read_pem(const char *path, bool secret, char **ret_text, struct err *e)
 {
 	struct err why = ERR_INIT;
-	auto_sbuf struct sbuf b;
+	auto_sbuf struct sbuf b = SBUF(PEM_MAX);
 
-	sbuf_init(&b, PEM_MAX);
 	if (secret_file_read(path, secret, &b, &why) == 0) {
 		*ret_text = sbuf_steal(&b);
 		return 0;

@@ -33,13 +33,12 @@ void pki_jwt_init(struct pki *p)
 	unsigned char digest[SHA256_LEN];
 	unsigned char *der = NULL;
 	int n = i2d_PUBKEY(p->sa_key, &der);
-	auto_sbuf struct sbuf header;
+	auto_sbuf struct sbuf header = SBUF(256);
 	struct sbuf encoded;
 
 	must(n > 0);
 	crypto_sha256(der, (size_t)n, digest);
 	OPENSSL_free(der);
-	sbuf_init(&header, 256);
 	sbuf_init(&encoded, 256);
 	sbuf_adds(&header, "{\"alg\":\"ES256\",\"kid\":\"");
 	base64url_encode(digest, KID_LEN, &header);
@@ -68,9 +67,8 @@ static void sign(EVP_PKEY *key, const char *text, size_t n, unsigned char out[SI
 void pki_sign_jwt(struct pki *p, struct str claims_json, struct sbuf *out)
 {
 	unsigned char signature[SIG_LEN];
-	auto_sbuf struct sbuf text;
+	auto_sbuf struct sbuf text = SBUF(LIMIT_HEADERS);
 
-	sbuf_init(&text, LIMIT_HEADERS);
 	sbuf_adds(&text, p->jwt_header);
 	sbuf_addc(&text, '.');
 	base64url_encode(claims_json.p, claims_json.n, &text);
@@ -107,12 +105,10 @@ bool pki_verify_jwt(struct pki *p, struct str token, struct sbuf *ret_claims)
 	struct str rest = token;
 	struct str header;
 	struct str claims;
-	auto_sbuf struct sbuf raw;
-	auto_sbuf struct sbuf decoded;
+	auto_sbuf struct sbuf raw = SBUF(SIG_LEN);
+	auto_sbuf struct sbuf decoded = SBUF(LIMIT_HEADERS);
 	struct str text;
 
-	sbuf_init(&raw, SIG_LEN);
-	sbuf_init(&decoded, LIMIT_HEADERS);
 	if (token.n > LIMIT_HEADERS || !str_split(&rest, '.', &header) || !str_eq(header, p->jwt_header) ||
 	    !str_split(&rest, '.', &claims) || !rest.p)
 		return false;

@@ -27,10 +27,9 @@ struct seal {
 
 static int load_key(const char *path, unsigned char key[KEY_LEN], struct err *e)
 {
-	auto_sbuf struct sbuf b;
+	auto_sbuf struct sbuf b = SBUF(KEY_LEN);
 	struct err absent = ERR_INIT;
 
-	sbuf_init(&b, KEY_LEN);
 	if (secret_file_read(path, true, &b, &absent) == 0) {
 		if (b.n != KEY_LEN)
 			return err_set(e, ERR_CORRUPT,

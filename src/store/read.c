@@ -30,9 +30,8 @@ void read_seal_context(const struct store *s, int kind, const char *ns, const ch
 
 static int open_body(struct store *s, struct record *r, int64_t body_rv, struct err *e)
 {
-	auto_sbuf struct sbuf context;
+	auto_sbuf struct sbuf context = SBUF(LIMIT_STATUS_TEXT);
 
-	sbuf_init(&context, LIMIT_STATUS_TEXT);
 	read_seal_context(s, r->kind, r->ns, r->name, body_rv, &context);
 	scratch_reset(&s->sealed);
 	if (!s->config.seal)

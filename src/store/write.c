@@ -62,9 +62,8 @@ static int move_live(struct store *s, enum sql_id how, int kind, const char *ns,
 
 static void seal_body(struct store *s, const struct record *r)
 {
-	auto_sbuf struct sbuf context;
+	auto_sbuf struct sbuf context = SBUF(LIMIT_STATUS_TEXT);
 
-	sbuf_init(&context, LIMIT_STATUS_TEXT);
 	read_seal_context(s, r->kind, r->ns, r->name, r->rv, &context);
 	sbuf_reset(&s->sealed);
 	seal_close_text(s->config.seal, r->body, sbuf_str(&context), &s->sealed);

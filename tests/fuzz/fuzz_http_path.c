@@ -11,12 +11,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct str rest = { (const char *)data, n };
-	auto_sbuf struct sbuf key;
-	auto_sbuf struct sbuf value;
+	auto_sbuf struct sbuf key = SBUF(4096);
+	auto_sbuf struct sbuf value = SBUF(4096);
 	bool bad;
 
-	sbuf_init(&key, 4096);
-	sbuf_init(&value, 4096);
 	if (http_unescape(rest, false, &key)) {
 		assert(str_is_utf8(sbuf_str(&key).p, key.n));
 		assert(!memchr(sbuf_str(&key).p, '\0', key.n));

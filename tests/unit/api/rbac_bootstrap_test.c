@@ -207,9 +207,8 @@ TEST("an aggregated role takes each rule once, by the order of names, and never 
 		"verbs", "list", "verbs", "get", "self", "metadata", "labels", "x", "1", "rules", "verbs", "own");
 	json_auto_t *selectors = json_pack("[{s:{s:s}}]", "matchLabels", "x", "1");
 	json_auto_t *rules = rbac_aggregate("self", selectors, roles);
-	auto_sbuf struct sbuf text;
+	auto_sbuf struct sbuf text = SBUF(1000);
 
-	sbuf_init(&text, 1000);
 	jsonx_dump(rules, &text);
 	CHECK_STR(text.p, "[{\"verbs\":[\"list\"]},{\"verbs\":[\"get\"]}]");
 }

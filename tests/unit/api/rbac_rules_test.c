@@ -137,9 +137,8 @@ TEST("a role is covered by the rules held, or what is missing is told")
 		json_auto_t *want_json = rules_of(coverings[i].want);
 		struct rbac_rules have, want;
 		const struct rbac_rule *held[8];
-		auto_sbuf struct sbuf missing;
+		auto_sbuf struct sbuf missing = SBUF(4096);
 
-		sbuf_init(&missing, 4096);
 		rbac_rules_init(&have, have_json);
 		rbac_rules_init(&want, want_json);
 		for (size_t k = 0; k < have.n; k++)
@@ -156,13 +155,12 @@ TEST("a role whose lists multiply beyond reason is refused without being unfolde
 	json_auto_t *list = json_array();
 	json_auto_t *json = NULL;
 	struct rbac_rules want;
-	auto_sbuf struct sbuf missing;
+	auto_sbuf struct sbuf missing = SBUF(4096);
 
 	for (int i = 0; i < 5000; i++)
 		json_array_append_new(list, jsonx_stringf("w%d", i));
 	json = json_pack("[{s:O,s:O,s:O,s:O}]", "verbs", list, "apiGroups", list, "resources", list, "resourceNames",
 			 list);
-	sbuf_init(&missing, 4096);
 	rbac_rules_init(&want, json);
 	CHECK(!rbac_covers(NULL, 0, &want, &missing));
 	CHECK_STR(missing.p, "more than 10000 of them in one role");

@@ -47,14 +47,12 @@ TEST("a sealed value opens with its key and context only, and not after a change
 {
 	auto_free char *dir = fresh_dir("seal");
 	auto_free char *path = xasprintf("%s/key", dir);
-	auto_sbuf struct sbuf sealed;
-	auto_sbuf struct sbuf plain;
+	auto_sbuf struct sbuf sealed = SBUF(1000);
+	auto_sbuf struct sbuf plain = SBUF(1000);
 	struct seal *s = NULL;
 	struct err e = ERR_INIT;
 	struct stat st;
 
-	sbuf_init(&sealed, 1000);
-	sbuf_init(&plain, 1000);
 	CHECK_INT(seal_open(path, &s, &e), 0);
 	CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
 	seal_close_text(s, STR("hunter2"), STR("secrets/a"), &sealed);
@@ -161,14 +159,12 @@ TEST("a token verifies with the key that signed it, and not after a change")
 {
 	auto_free char *dir = fresh_dir("jwt");
 	auto_free char *other_dir = fresh_dir("jwt2");
-	auto_sbuf struct sbuf token;
-	auto_sbuf struct sbuf claims;
+	auto_sbuf struct sbuf token = SBUF(4000);
+	auto_sbuf struct sbuf claims = SBUF(4000);
 	struct pki *p = NULL;
 	struct pki *other = NULL;
 	struct err e = ERR_INIT;
 
-	sbuf_init(&token, 4000);
-	sbuf_init(&claims, 4000);
 	CHECK_INT(pki_open(dir, NULL, &p, &e), 0);
 	CHECK_INT(pki_open(other_dir, NULL, &other, &e), 0);
 	pki_sign_jwt(p, STR("{\"sub\":\"me\"}"), &token);

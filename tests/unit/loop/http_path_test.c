@@ -29,10 +29,9 @@ TEST("escapes are decoded, bad ones refused")
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		auto_sbuf struct sbuf out;
+		auto_sbuf struct sbuf out = SBUF(100);
 		bool ok;
 
-		sbuf_init(&out, 100);
 		ok = http_unescape(str_of(rows[i].in), rows[i].query, &out);
 		CHECK_INT(ok, rows[i].out != NULL);
 		if (ok)
@@ -43,14 +42,11 @@ TEST("escapes are decoded, bad ones refused")
 TEST("a query is walked pair by pair")
 {
 	struct str rest = STR("a=1&&labelSelector=x%3Dy,z&watch&b=&=c&");
-	auto_sbuf struct sbuf key;
-	auto_sbuf struct sbuf value;
-	auto_sbuf struct sbuf all;
+	auto_sbuf struct sbuf key = SBUF(100);
+	auto_sbuf struct sbuf value = SBUF(100);
+	auto_sbuf struct sbuf all = SBUF(200);
 	bool bad;
 
-	sbuf_init(&key, 100);
-	sbuf_init(&value, 100);
-	sbuf_init(&all, 200);
 	while (http_query_next(&rest, &key, &value, &bad))
 		sbuf_addf(&all, "%s=%s;", key.p, sbuf_str(&value).p);
 	CHECK(!bad);
