@@ -11,7 +11,7 @@ static const struct field user_fields[] = {
 	F(1, "username", STRING, .doc = "Name of the user."),
 	F(2, "uid", STRING, .doc = "A value that tells users of the same name apart over time."),
 	FL(3, "groups", STRING, .doc = "Groups the user is in."),
-	/* A map of lists has no row in a table; protobuf clients never send it. */
+	/* A map of lists, which no row can say; api/proto_types.c knows its form in protobuf. */
 	FM(0, "extra", ANY, .doc = "Whatever else the authenticator knows, lists of text by name."),
 };
 

@@ -81,7 +81,7 @@ static const struct field subject_spec_fields[] = {
 	ATTRIBUTE_ROWS,
 	F(3, "user", STRING, .doc = "Who is meant."),
 	FL(4, "groups", STRING, .doc = "Groups of that user."),
-	/* A map of lists has no row in a table; protobuf clients never send it. */
+	/* A map of lists, which no row can say; api/proto_types.c knows its form in protobuf. */
 	FM(0, "extra", ANY, .doc = "What else the authenticator knows."),
 	F(6, "uid", STRING, .doc = "UID of that user."),
 };

@@ -75,6 +75,7 @@ json_t *cell_label_selector(const json_t *label_selector)
 	struct selector *s = NULL;
 	struct err e = ERR_INIT;
 
+	sbuf_init(&b, CELL_MAX);
 	if (!json_object_size(label_selector))
 		return json_string("<none>");
 	if (selector_from_json(label_selector, &s, &e) < 0)

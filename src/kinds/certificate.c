@@ -12,7 +12,7 @@ static const struct field spec_fields[] = {
 	F(3, "uid", STRING, .doc = "UID of who asks; set by the server."),
 	FL(4, "groups", STRING, .doc = "Groups of who asks; set by the server."),
 	FL(5, "usages", STRING, .doc = "What the certificate's key is for, such as client auth."),
-	/* A map of lists has no row in a table; protobuf clients never send it. */
+	/* A map of lists, which no row can say; api/proto_types.c knows its form in protobuf. */
 	FM(0, "extra", ANY, .doc = "What else is known of who asks; set by the server."),
 	F(7, "signerName", STRING, .flags = FIELD_REQUIRED, .doc = "Who should sign, such as example.com/signer."),
 	FP(8, "expirationSeconds", INT32, .doc = "For how long; at least 600."),

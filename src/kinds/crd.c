@@ -110,15 +110,20 @@ static void scale_validate(const json_t *obj, const struct path *at, struct err 
 static const struct message scale = MESSAGE(APIEXTENSIONS "CustomResourceSubresourceScale", scale_fields,
 					    .doc = "Where /scale finds its numbers.", .validate = scale_validate);
 
+/* It has no fields: that it is there says all. */
+static const struct message status_subresource = { .name = APIEXTENSIONS "CustomResourceSubresourceStatus",
+						   .doc = "Status is written on its own." };
+
 static const struct field subresource_fields[] = {
-	F(1, "status", ANY, .doc = "{} if status is written on its own, through /status."),
+	F(1, "status", OBJECT, .msg = &status_subresource,
+	  .doc = "{} if status is written on its own, through /status."),
 	F(2, "scale", OBJECT, .msg = &scale, .doc = "Where /scale finds its numbers."),
 };
 
 static const struct message subresources = MESSAGE(APIEXTENSIONS "CustomResourceSubresources", subresource_fields,
 						   .doc = "Parts of an object that are written on their own.");
 
-/* A schema is kept as it is written; JSONSchemaProps in protobuf is not understood. */
+/* A schema is kept as it is written; api/proto_types.c knows its form in protobuf. */
 static const struct field validation_fields[] = {
 	F(0, "openAPIV3Schema", ANY, .doc = "What objects look like: a structural OpenAPI v3 schema."),
 };
@@ -247,13 +252,9 @@ static const struct field condition_fields[] = { CONDITION_ROWS };
 static const struct message condition = MESSAGE(APIEXTENSIONS "CustomResourceDefinitionCondition", condition_fields,
 						.doc = "One fact about a definition.");
 
-/* As the status is written, names need not be complete. */
-static const struct message accepted_names =
-	MESSAGE(APIEXTENSIONS "CustomResourceDefinitionNames", names_fields, .doc = "What the kind is called.");
-
 static const struct field status_fields[] = {
 	FL(1, "conditions", OBJECT, .msg = &condition, .list_keys = "type", .doc = "Established once it is served."),
-	F(2, "acceptedNames", OBJECT, .msg = &accepted_names, .doc = "The names it is served under."),
+	F(2, "acceptedNames", OBJECT, .msg = &names, .doc = "The names it is served under."),
 	FL(3, "storedVersions", STRING, .flags = FIELD_ATOMIC, .doc = "Versions that objects may be stored in."),
 };
 

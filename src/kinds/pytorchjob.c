@@ -251,7 +251,7 @@ static void validate_old(const json_t *obj, struct err *e)
 		return;
 	}
 	json_object_del(copy, "pytorchReplicaSpecs");
-	if (message_decode(&spec, copy, NULL, &wrong) < 0) {
+	if (message_decode_at(&spec, copy, &at, NULL, &wrong) < 0) {
 		path_invalid(&at, e, json_null(), "%s", wrong.text);
 		return;
 	}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/* workloads_test.c - apps/v1: rules, defaults and columns */
+#include "rest_test.h"
+
+#define TEMPLATE "'template':{'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':'i:1'}]}}"
+#define SELECTOR "'selector':{'matchLabels':{'a':'b'}}"
+#define WORKLOAD "{'metadata':{'name':'w'},'spec':{" SELECTOR "," TEMPLATE "}}"
+#define NO_MATCH                                                                                                       \
+	"spec.template.metadata.labels: Invalid value: {\"a\":\"c\"}: `selector` does not match template `labels`"
+#define RESTART   "spec.template.spec.restartPolicy: Unsupported value: \"Never\": supported values: \"Always\""
+#define ANOTHER   "{'spec':{'template':{'metadata':{'labels':{'a':'c'}}}}}"
+#define IMMUTABLE "Invalid value: {\"matchLabels\":{\"a\":\"x\"}}: field is immutable"
+
+TEST("a controller's selector is there, says something and matches its template")
+{
+	static const struct {
+		const struct kind *kind;
+		const char *word;
+	} kinds[] = {
+		{ &kind_deployment, "deployment" },
+		{ &kind_replica_set, "replicaset" },
+		{ &kind_stateful_set, "statefulset" },
+		{ &kind_daemon_set, "daemonset" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		auto_free char *empty =
+			xasprintf("spec.selector: Invalid value: {}: empty selector is invalid for %s", kinds[i].word);
+		const struct rule_row rows[] = {
+			{ "{}", "" },
+			{ "{'spec':{'selector':null}}", "spec.selector: Required value" },
+			{ "{'spec':{'selector':{'matchLabels':null}}}", empty },
+			{ ANOTHER, NO_MATCH },
+			{ "{'spec':{'template':{'spec':{'restartPolicy':'Never'}}}}", RESTART },
+			{ "{'spec':null}", "spec.selector: Required value\nspec.template: Required value" },
+			{ "{'spec':{'minReadySeconds':-1}}",
+			  "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0" },
+		};
+
+		test_rules(kinds[i].kind, WORKLOAD, rows, ARRAY_SIZE(rows));
+	}
+}
+
+TEST("a Deployment's strategy makes sense")
+{
+	static const struct rule_row rows[] = {
+		{ "{'spec':{'strategy':{'type':'Recreate'}}}", "" },
+		{ "{'spec':{'strategy':{'type':'Recreate','rollingUpdate':{'maxSurge':1}}}}",
+		  "spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'" },
+		{ "{'spec':{'strategy':{'type':'x'}}}",
+		  "spec.strategy.type: Unsupported value: \"x\": supported values: \"Recreate\", \"RollingUpdate\"" },
+		{ "{'spec':{'strategy':{'rollingUpdate':{'maxSurge':0,'maxUnavailable':0}}}}",
+		  "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0" },
+		{ "{'spec':{'strategy':{'rollingUpdate':{'maxSurge':0,'maxUnavailable':'101%'}}}}",
+		  "spec.strategy.rollingUpdate.maxUnavailable: Invalid value: \"101%\": must not be greater than "
+		  "100%" },
+		{ "{'spec':{'strategy':{'rollingUpdate':{'maxSurge':'many'}}}}",
+		  "spec.strategy.rollingUpdate.maxSurge: Invalid value: \"many\": a valid percent string must be a "
+		  "numeric "
+		  "string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')" },
+		{ "{'spec':{'progressDeadlineSeconds':5,'minReadySeconds':5}}",
+		  "spec.progressDeadlineSeconds: Invalid value: 5: must be greater than minReadySeconds" },
+		{ "{'spec':{'replicas':0}}", "" },
+		{ "{'spec':{'replicas':-1}}", "spec.replicas: Invalid value: -1: must be greater than or equal to 0" },
+	};
+
+	test_rules(&kind_deployment, WORKLOAD, rows, ARRAY_SIZE(rows));
+}
+
+TEST("a Deployment gets Kubernetes' defaults, and keeps a zero that was meant")
+{
+	json_auto_t *obj = test_changed(WORKLOAD, "{'spec':{'revisionHistoryLimit':0}}");
+	struct err e = ERR_INIT;
+
+	test_admit(&kind_deployment, obj, &e);
+	CHECK_INT(e.ncauses, 0);
+	CHECK_INT(jsonx_int_or(obj, "spec.replicas", -1), 1);
+	CHECK_INT(jsonx_int_or(obj, "spec.revisionHistoryLimit", -1), 0);
+	CHECK_INT(jsonx_int_or(obj, "spec.progressDeadlineSeconds", -1), 600);
+	CHECK_STR(jsonx_str(obj, "spec.strategy.type"), "RollingUpdate");
+	CHECK_STR(jsonx_str(obj, "spec.strategy.rollingUpdate.maxSurge"), "25%");
+	CHECK_STR(jsonx_str(obj, "spec.strategy.rollingUpdate.maxUnavailable"), "25%");
+	CHECK_STR(jsonx_str(obj, "spec.template.spec.restartPolicy"), "Always");
+	CHECK(json_is_object(json_object_get(obj, "status")));
+}
+
+TEST("a StatefulSet's and a DaemonSet's update strategies make sense")
+{
+	static const struct rule_row stateful[] = {
+		{ "{'spec':{'updateStrategy':{'type':'OnDelete'}}}", "" },
+		{ "{'spec':{'updateStrategy':{'type':'OnDelete','rollingUpdate':{'partition':1}}}}",
+		  "spec.updateStrategy.rollingUpdate: Invalid value: {\"partition\":1}: only allowed for "
+		  "updateStrategy "
+		  "'RollingUpdate'" },
+		{ "{'spec':{'updateStrategy':{'rollingUpdate':{'partition':-1}}}}",
+		  "spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to "
+		  "0" },
+		{ "{'spec':{'podManagementPolicy':'x'}}", "spec.podManagementPolicy: Unsupported value: \"x\": "
+							  "supported values: \"OrderedReady\", \"Parallel\"" },
+	};
+	static const struct rule_row daemon[] = {
+		{ "{'spec':{'updateStrategy':{'rollingUpdate':{'maxUnavailable':0,'maxSurge':1}}}}", "" },
+		{ "{'spec':{'updateStrategy':{'rollingUpdate':{'maxUnavailable':0}}}}",
+		  "spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0" },
+		{ "{'spec':{'updateStrategy':{'rollingUpdate':{'maxSurge':1}}}}",
+		  "spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when maxUnavailable is "
+		  "non-zero" },
+	};
+
+	test_rules(&kind_stateful_set, WORKLOAD, stateful, ARRAY_SIZE(stateful));
+	test_rules(&kind_daemon_set, WORKLOAD, daemon, ARRAY_SIZE(daemon));
+}
+
+TEST("a claim template of a StatefulSet is a whole claim")
+{
+	json_auto_t *obj = test_changed(
+		WORKLOAD,
+		"{'spec':{'volumeClaimTemplates':[{'metadata':{'name':'d'},'spec':{'accessModes':['ReadWriteOnce'],"
+		"'resources':{'requests':{'storage':'1Gi'}}}}]}}");
+	struct err e = ERR_INIT;
+	auto_free char *causes = NULL;
+	const json_t *claim;
+
+	test_admit(&kind_stateful_set, obj, &e);
+	causes = test_causes(&e);
+	CHECK_STR(causes, "");
+	claim = json_array_get(jsonx_at(obj, "spec.volumeClaimTemplates"), 0);
+	CHECK_STR(jsonx_str(claim, "kind"), "PersistentVolumeClaim");
+	CHECK_STR(jsonx_str(claim, "spec.volumeMode"), "Filesystem");
+	CHECK_STR(jsonx_str(claim, "status.phase"), "Pending");
+	CHECK_INT(jsonx_int_or(obj, "spec.updateStrategy.rollingUpdate.partition", -1), 0);
+}
+
+TEST("what may not change does not")
+{
+	static const struct rule_row selector[] = {
+		{ "{'spec':{'replicas':5}}", "" },
+		{ "{'spec':{'selector':{'matchLabels':{'a':'x'}}}}", "spec.selector: " IMMUTABLE },
+	};
+	static const struct rule_row stateful[] = {
+		{ "{'spec':{'replicas':5,'minReadySeconds':3}}", "" },
+		{ "{'spec':{'serviceName':'x'}}",
+		  "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', "
+		  "'template', "
+		  "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
+		  "'minReadySeconds' are forbidden" },
+	};
+
+	test_updates(&kind_deployment, WORKLOAD, selector, ARRAY_SIZE(selector));
+	test_updates(&kind_replica_set, WORKLOAD, selector, ARRAY_SIZE(selector));
+	test_updates(&kind_stateful_set, WORKLOAD, stateful, ARRAY_SIZE(stateful));
+}
+
+TEST("columns of the workload kinds are kubectl's")
+{
+	static const struct {
+		const struct kind *kind;
+		const char *change, *want;
+	} rows[] = {
+		{ &kind_deployment, "{'spec':{'replicas':3},'status':{'readyReplicas':1,'updatedReplicas':2}}",
+		  "w|1/3|2|0|60m|c|i:1|a=b" },
+		{ &kind_replica_set, "{'spec':{'replicas':3},'status':{'replicas':2}}", "w|3|2|0|60m|c|i:1|a=b" },
+		{ &kind_stateful_set, "{'spec':{'replicas':3}}", "w|0/3|60m|c|i:1" },
+		{ &kind_daemon_set, "{'status':{'desiredNumberScheduled':4,'numberReady':1}}",
+		  "w|4|0|1|0|0|<none>|60m|c|i:1|a=b" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *obj = test_changed(WORKLOAD, rows[i].change);
+		auto_free char *cells = NULL;
+
+		jsonx_set_new(obj, "metadata.creationTimestamp", json_string("2001-09-09T00:46:40Z"));
+		cells = test_cells(rows[i].kind, obj);
+		CHECK_STR(cells, rows[i].want);
+	}
+}
