@@ -15,7 +15,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define DAY 86400
+#define DAY           86400
+#define LONGEST_EVERY (100ll * 366 * DAY) /* keeps sums with the present time far from overflow */
 
 struct unit {
 	int min, max;
@@ -197,7 +198,7 @@ int cron_schedule_parse(const char *text, struct cron_schedule *ret, struct err 
 			return parse_fields(shorthands[i].fields, ret, e);
 	if (!str_starts(text, "@every "))
 		return err_set(e, ERR_INVALID, "unrecognized descriptor: %s", text);
-	if (!clock_parse_duration(text + 7, &seconds))
+	if (!clock_parse_duration(text + 7, &seconds) || seconds > LONGEST_EVERY)
 		return err_set(e, ERR_INVALID, "failed to parse duration %s", text);
 	*ret = (struct cron_schedule){ .every = seconds > 0 ? seconds : 1 };
 	return 0;

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+/* training_test.c - kubeflow.org and serving.kserve.io: both shapes of the same jobs, their defaults and rules */
+#include "kinds/training.h"
+#include "rest_test.h"
+
+#define POD(name_) "'template':{'spec':{'containers':[{'name':'" name_ "','image':'i:1'}]}}"
+#define TFJOB      "{'metadata':{'name':'t'},'spec':{'tfReplicaSpecs':{'Worker':{'replicas':2," POD("tensorflow") "}}}}"
+#define PYTORCHJOB                                                                                                     \
+	"{'metadata':{'name':'p'},'spec':{'pytorchReplicaSpecs':{'Master':{" POD(                                      \
+		"pytorch") "},'Worker':{'replicas':3," POD("pytorch") "}}}}"
+#define OLD_PYTORCHJOB                                                                                                 \
+	"{'metadata':{'name':'p'},'spec':{'backend':'tcp','masterPort':'23457','mine':1,'replicaSpecs':["              \
+	"{'replicaType':'MASTER'," POD("pytorch") "},{'replicas':3,'replicaType':'WORKER'," POD("pytorch") "}]}}"
+
+static const json_t *worker(const json_t *obj)
+{
+	return jsonx_at(obj, "spec.tfReplicaSpecs.Worker");
+}
+
+TEST("a TFJob gets the defaults of its version")
+{
+	json_auto_t *v1 = test_json(TFJOB), *alpha = test_json(TFJOB);
+	const json_t *port;
+	struct err e = ERR_INIT;
+
+	test_admit(&kind_tfjob, v1, &e);
+	test_admit(&kind_tfjob_v1alpha2, alpha, &e);
+	CHECK_INT(e.ncauses, 0);
+	CHECK_STR(jsonx_str(v1, "spec.runPolicy.cleanPodPolicy"), "None");
+	CHECK(json_is_false(jsonx_at(v1, "spec.runPolicy.suspend")));
+	CHECK(!jsonx_at(alpha, "spec.runPolicy"));
+	CHECK_STR(jsonx_str(alpha, "spec.cleanPodPolicy"), "Running");
+	CHECK_STR(jsonx_str(worker(v1), "restartPolicy"), "Never");
+	port = json_array_get(
+		json_object_get(json_array_get(jsonx_at(worker(alpha), "template.spec.containers"), 0), "ports"), 0);
+	CHECK_STR(jsonx_str(port, "name"), "tfjob-port");
+	CHECK_INT(jsonx_int_or(port, "containerPort", 0), 2222);
+	CHECK_STR(jsonx_str(port, "protocol"), "TCP");
+}
+
+TEST("a TFJob of 2019 with its policy in spec is left as it is")
+{
+	json_auto_t *obj = test_changed(TFJOB, "{'spec':{'backoffLimit':3,'ttlSecondsAfterFinished':60}}");
+	struct err e = ERR_INIT;
+
+	test_admit(&kind_tfjob, obj, &e);
+	CHECK_INT(e.ncauses, 0);
+	CHECK(!jsonx_at(obj, "spec.runPolicy"));
+	CHECK_INT(jsonx_int_or(obj, "spec.backoffLimit", -1), 3);
+}
+
+TEST("replica types may be written with any capitals")
+{
+	json_auto_t *obj = test_json("{'metadata':{'name':'t'},'spec':{'tfReplicaSpecs':{'ps':{" POD(
+		"tensorflow") "},'WORKER':{" POD("tensorflow") "},'Odd':{" POD("tensorflow") "}}}}");
+	const json_t *specs;
+	struct err e = ERR_INIT;
+
+	test_admit(&kind_tfjob, obj, &e);
+	CHECK_INT(e.ncauses, 0);
+	specs = jsonx_at(obj, "spec.tfReplicaSpecs");
+	CHECK(json_object_get(specs, "PS") && json_object_get(specs, "Worker") && json_object_get(specs, "Odd"));
+	CHECK_INT(json_object_size(specs), 3);
+	CHECK_INT(jsonx_int_or(specs, "PS.replicas", 0), 1);
+}
+
+TEST("rules of TFJobs")
+{
+	static const struct rule_row rows[] = {
+		{ "{'spec':{'tfReplicaSpecs':null}}", "spec.tfReplicaSpecs: Required value: must be specified" },
+		{ "{'spec':{'tfReplicaSpecs':{'Worker':{" POD("other") "}}}}",
+		  "spec.tfReplicaSpecs[Worker].template.spec.containers: Required value: must have at least one "
+		  "container with "
+		  "name tensorflow" },
+		{ "{'spec':{'tfReplicaSpecs':{'Chief':{" POD("tensorflow") "},'Master':{" POD("tensorflow") "}}}}",
+		  "spec.tfReplicaSpecs: Forbidden: More than 1 chief/master found" },
+		{ "{'spec':{'tfReplicaSpecs':{'Chief':{'replicas':2," POD("tensorflow") "}}}}",
+		  "spec.tfReplicaSpecs: Forbidden: More than 1 chief/master found" },
+		{ "{'spec':{'tfReplicaSpecs':{'Worker':{'template':null}}}}",
+		  "spec.tfReplicaSpecs[Worker].template: Required value" },
+		{ "{'spec':{'tfReplicaSpecs':{'Worker':{'restartPolicy':'x'}}}}",
+		  "spec.tfReplicaSpecs[Worker].restartPolicy: Unsupported value: \"x\": supported values: \"Always\", "
+		  "\"OnFailure\", \"Never\", \"ExitCode\"" },
+		{ "{'spec':{'runPolicy':{'cleanPodPolicy':'x'}}}",
+		  "spec.runPolicy.cleanPodPolicy: Unsupported value: \"x\": supported values: \"All\", \"Running\", "
+		  "\"None\"" },
+		{ "{'spec':{'successPolicy':'AllWorkers'}}", "" },
+		{ "{'spec':{'successPolicy':''}}", "" },
+	};
+
+	test_rules(&kind_tfjob, TFJOB, rows, ARRAY_SIZE(rows));
+}
+
+TEST("an image is required in every container of a training job")
+{
+	json_auto_t *obj = test_json("{'metadata':{'name':'t'},'spec':{'tfReplicaSpecs':{'Worker':{'template':{'spec':"
+				     "{'containers':[{'name':'tensorflow'}]}}}}}}");
+	struct err e = ERR_INIT;
+
+	test_admit(&kind_tfjob, obj, &e);
+	CHECK_INT(e.ncauses, 1);
+	CHECK_STR(err_cause_field(&e, 0), "spec.tfReplicaSpecs[Worker].template.spec.containers[0].image");
+}
+
+TEST("an object written through an older version is marked in store, and only there")
+{
+	json_auto_t *obj = test_json(TFJOB), *before = NULL;
+
+	before = json_deep_copy(obj);
+	kind_tfjob_v1alpha2.to_storage(obj);
+	CHECK_STR(json_string_value(json_object_get(jsonx_at(obj, "metadata.annotations"), TRAINING_WRITTEN_AS)),
+		  "kubeflow.org/v1alpha2");
+	kind_tfjob_v1alpha2.from_storage(obj);
+	CHECK(jsonx_equal(obj, before));
+}
+
+TEST("rules and defaults of PyTorchJobs")
+{
+	static const struct rule_row rows[] = {
+		{ "{}", "" },
+		{ "{'spec':{'pytorchReplicaSpecs':{'Master':{'replicas':2}}}}",
+		  "spec.pytorchReplicaSpecs[Master].replicas: Forbidden: must be 1" },
+		{ "{'spec':{'pytorchReplicaSpecs':{'Extra':{" POD("pytorch") "}}}}",
+		  "spec.pytorchReplicaSpecs[Extra]: Unsupported value: \"Extra\": supported values: \"Master\", "
+		  "\"Worker\"" },
+		{ "{'spec':{'pytorchReplicaSpecs':{'Worker':null},'elasticPolicy':{'maxReplicas':2}}}",
+		  "spec.pytorchReplicaSpecs[Worker]: Required value: must be specified with elasticPolicy" },
+		{ "{'spec':{'elasticPolicy':{'minReplicas':3,'maxReplicas':2}}}",
+		  "spec.elasticPolicy.maxReplicas: Invalid value: 2: must be greater than or equal to minReplicas" },
+		{ "{'spec':{'pytorchReplicaSpecs':null}}",
+		  "spec.pytorchReplicaSpecs: Required value: must be specified" },
+		{ "{'metadata':{'name':'1a'}}",
+		  "metadata.name: Invalid value: \"1a\": a DNS-1035 label must consist of lower case alphanumeric "
+		  "characters "
+		  "or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name', "
+		  " or "
+		  "'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')" },
+	};
+	json_auto_t *obj = test_changed(PYTORCHJOB, "{'spec':{'elasticPolicy':{'maxReplicas':5}}}");
+	struct err e = ERR_INIT;
+
+	test_rules(&kind_pytorchjob, PYTORCHJOB, rows, ARRAY_SIZE(rows));
+	test_admit(&kind_pytorchjob, obj, &e);
+	CHECK_STR(jsonx_str(obj, "spec.nprocPerNode"), "auto");
+	CHECK_STR(jsonx_str(obj, "spec.pytorchReplicaSpecs.Worker.restartPolicy"), "OnFailure");
+	CHECK_INT(jsonx_int_or(obj, "spec.elasticPolicy.minReplicas", 0), 5);
+}
+
+TEST("a PyTorchJob of v1alpha1 keeps everything it came with")
+{
+	json_auto_t *obj = test_json(OLD_PYTORCHJOB);
+	struct err e = ERR_INIT;
+	auto_free char *causes = NULL;
+
+	test_admit(&kind_pytorchjob_v1alpha1, obj, &e);
+	causes = test_causes(&e);
+	CHECK_STR(causes, "");
+	CHECK_STR(jsonx_str(obj, "spec.backend"), "tcp");
+	CHECK_STR(jsonx_str(obj, "spec.masterPort"), "23457");
+	CHECK_INT(jsonx_int_or(obj, "spec.mine", 0), 1);
+	CHECK_INT(jsonx_int_or(json_array_get(jsonx_at(obj, "spec.replicaSpecs"), 0), "masterPort", 0), 23457);
+	CHECK_INT(jsonx_int_or(json_array_get(jsonx_at(obj, "spec.replicaSpecs"), 0), "replicas", 0), 1);
+	CHECK_STR(jsonx_str(obj, "spec.terminationPolicy.master.replicaName"), "MASTER");
+	/* The stored form passes the rules of v1, through which controllers write. */
+	kind_pytorchjob_v1alpha1.to_storage(obj);
+	err_clear(&e);
+	CHECK_INT(kind_decode(&kind_pytorchjob, obj, NULL, &e), 0);
+	kind_default(&kind_pytorchjob, obj);
+	CHECK_INT(kind_validate(&kind_pytorchjob, obj, &e), 0);
+	CHECK(!jsonx_at(obj, "spec.runPolicy") && !jsonx_at(obj, "spec.nprocPerNode"));
+}
+
+TEST("rules of PyTorchJobs of v1alpha1")
+{
+	static const struct rule_row rows[] = {
+		{ "{'spec':{'replicaSpecs':null}}", "spec.replicaSpecs: Required value" },
+		{ "{'spec':{'replicaSpecs':[{'replicaType':'WORKER'," POD("pytorch") "}]}}",
+		  "spec.replicaSpecs: Required value: invalid job spec: Missing ReplicaSpec for MASTER" },
+		{ "{'spec':{'replicaSpecs':[{'replicas':2," POD("pytorch") "}]}}",
+		  "spec.replicaSpecs[0].replicas: Invalid value: 2: invalid job spec: The MASTER must have replicas = "
+		  "1" },
+		{ "{'spec':{'replicaSpecs':[{" POD("x") "}]}}",
+		  "spec.replicaSpecs[0].template.spec.containers: Required value: invalid job spec: Replica type is "
+		  "missing a "
+		  "container named pytorch" },
+		{ "{'spec':{'replicaSpecs':[{'replicaType':'PS'," POD("pytorch") "},{" POD("pytorch") "}]}}",
+		  "spec.replicaSpecs[0].replicaType: Unsupported value: \"PS\": supported values: \"MASTER\", "
+		  "\"WORKER\"" },
+		{ "{'spec':{'replicaSpecs':[7]}}",
+		  "spec: Invalid value: null: json: cannot unmarshal number 7 into Go struct field "
+		  "PyTorchJobSpec.spec.replicaSpecs[0] of type v1alpha1.PyTorchReplicaSpec" },
+	};
+
+	test_rules(&kind_pytorchjob_v1alpha1, OLD_PYTORCHJOB, rows, ARRAY_SIZE(rows));
+}
+
+TEST("rules of PaddleJobs, MPIJobs, Notebooks and InferenceServices")
+{
+	static const struct {
+		const struct kind *kind;
+		const char *object, *want;
+	} rows[] = {
+		{ &kind_paddlejob, "'paddleReplicaSpecs':{'Worker':{" POD("paddle") "}}", "" },
+		{ &kind_paddlejob, "'paddleReplicaSpecs':{'PS':{" POD("paddle") "}}",
+		  "spec.paddleReplicaSpecs[PS]: Unsupported value: \"PS\": supported values: \"Master\", \"Worker\"" },
+		{ &kind_mpijob, "'mpiReplicaSpecs':{'Launcher':{" POD("x") "}}", "" },
+		{ &kind_mpijob, "'mpiReplicaSpecs':{'Worker':{" POD("x") "}}",
+		  "spec.mpiReplicaSpecs[Launcher]: Required value: must be specified" },
+		{ &kind_mpijob, "'mpiReplicaSpecs':{'Launcher':{'replicas':2," POD("x") "}}",
+		  "spec.mpiReplicaSpecs[Launcher].replicas: Forbidden: must be 1" },
+		{ &kind_notebook, POD("nb"), "" },
+		{ &kind_notebook, "", "spec.template: Required value" },
+		{ &kind_inference_service,
+		  "'predictor':{'model':{'modelFormat':{'name':'onnx'},'storageUri':'pvc://c/m'}}", "" },
+		{ &kind_inference_service, "'predictor':{'containers':[{'image':'i:1'}]}", "" },
+		{ &kind_inference_service, "'predictor':{}",
+		  "spec.predictor: Required value: a model or containers must be specified" },
+		{ &kind_inference_service, "'predictor':{'sklearn':{},'minReplicas':3,'maxReplicas':2}",
+		  "spec.predictor.maxReplicas: Invalid value: 2: must be greater than or equal to minReplicas" },
+		{ &kind_inference_service, "", "spec.predictor: Required value" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *text = xasprintf("{'metadata':{'name':'x'},'spec':{%s}}", rows[i].object);
+		json_auto_t *obj = test_json(text);
+		struct err e = ERR_INIT;
+		auto_free char *causes = NULL;
+
+		test_admit(rows[i].kind, obj, &e);
+		causes = test_causes(&e);
+		CHECK_STR(causes, rows[i].want);
+	}
+}
+
+TEST("columns of training jobs")
+{
+	static const struct {
+		const struct kind *kind;
+		const char *change, *want;
+	} rows[] = {
+		{ &kind_tfjob, "{'status':{'conditions':[{'type':'Created'},{'type':'Running'}]}}", "t|Running|60m" },
+		{ &kind_tfjob, "{}", "t|null|60m" },
+		{ &kind_tfjob_v1alpha2, "{'status':{'conditions':[{'type':'Created'}]}}", "t|60m" },
+		{ &kind_pytorchjob, "{'status':{'state':'Succeeded'}}", "t|Succeeded|60m" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *obj = test_changed(TFJOB, rows[i].change);
+		auto_free char *cells = NULL;
+
+		jsonx_set_new(obj, "metadata.creationTimestamp", json_string("2001-09-09T00:46:40Z"));
+		cells = test_cells(rows[i].kind, obj);
+		CHECK_STR(cells, rows[i].want);
+	}
+}
