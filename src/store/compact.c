@@ -16,7 +16,6 @@
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "kinds/kind.h"
 #include "store/store_impl.h"
 
 #define STEP_ROWS    2000 /* looked at */

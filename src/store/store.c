@@ -3,12 +3,7 @@
  *
  * Order of opening: lock, look for damage, refuse what is newer, and only then let SQLite and the migrations write.
  */
-#include <fcntl.h>
-#include <stdio.h>
-
-#include "base/log.h"
 #include "base/mem.h"
-#include "kinds/kind.h"
 #include "store/damage.h"
 #include "store/store_impl.h"
 

@@ -92,6 +92,7 @@ struct store {
 
 	/* Upkeep. */
 	int wal_frames;
+	bool wal_grew;        /* by the commit under way */
 	bool checkpoint_late; /* the work phase found a transaction open */
 	struct loop_hook checkpoint_hook, compact_hook;
 	struct loop_timer compact_timer;

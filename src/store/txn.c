@@ -10,7 +10,6 @@
  * does every waiter, also those that only read: they may have read what never came to be.  Revision numbers of a turn
  * that did not commit are given out again; nobody has seen them.
  */
-#include "base/log.h"
 #include "base/mem.h"
 #include "store/store_impl.h"
 
@@ -250,7 +249,8 @@ static void committed(struct store *s)
 		s->told = s->changes;
 		s->changes = empty;
 	}
-	vfs_mark(s->vfs, s->wal_frames);
+	if (s->wal_grew) /* else the count may be of a log that has begun anew since */
+		vfs_mark(s->vfs, s->wal_frames);
 	if (s->checkpoint_late)
 		txn_checkpoint(s);
 	else if (s->wal_frames >= STORE_WAL_FRAMES || s->full)
@@ -268,6 +268,7 @@ static void on_commit(void *arg)
 		refuse_writes(s, &e);
 		poison(s, &e);
 	} else if (s->open) {
+		s->wal_grew = false;
 		rc = sql_run_id(s, SQL_COMMIT);
 		if (rc == SQLITE_OK)
 			committed(s);
@@ -300,6 +301,7 @@ static int on_wal(void *arg, sqlite3 *db, const char *name, int frames)
 	(void)db;
 	(void)name;
 	((struct store *)arg)->wal_frames = frames;
+	((struct store *)arg)->wal_grew = true;
 	return SQLITE_OK;
 }
 

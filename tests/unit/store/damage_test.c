@@ -273,6 +273,26 @@ TEST("damage met by a running server fails that request and stops writes")
 	util_done(&f);
 }
 
+TEST("a turn in which a read met damage is not committed")
+{
+	struct fixture f = util_new();
+	struct store_after waiter = { .fn = util_on_after, .arg = &f };
+	int rows = 0;
+
+	fill(&f, 100, 900);
+	util_close(&f);
+	CHECK_INT(util_open(&f), 0);
+	CHECK(util_put(&f, f.pods, "a", "x", "v") > 0);
+	store_after(f.s, &waiter);
+	for (int page = 4; page < 20; page++)
+		flip_in_place(&f, "stoker.db", page * STORE_PAGE + 700);
+	CHECK_INT(store_list(f.s, &(struct store_range){ .kind = f.pods }, count_row, &rows, &f.e), -1);
+	util_turn(&f);
+	CHECK_INT(f.after_calls, 1);
+	CHECK_INT(f.after_err.kind, ERR_UNAVAILABLE);
+	util_done(&f);
+}
+
 TEST("a byte flipped in the running server's log does not reach stoker.db")
 {
 	struct fixture f = util_new();
@@ -311,5 +331,33 @@ TEST("a database of a newer schema is refused untouched, naming both versions")
 		image_done(&after);
 		image_done(&images[k]);
 	}
+	util_done(&f);
+}
+
+TEST("a commit without a change, after a failed one, does not claim frames the log has not")
+{
+	struct fixture f = util_new();
+	auto_free char *big = xmalloc(2u << 20);
+	struct image im;
+
+	memset(big, 'x', (2u << 20) - 1);
+	big[(2u << 20) - 1] = '\0';
+	fill(&f, 100, 900);
+	txn_checkpoint(f.s);
+	util_put(&f, f.pods, "a", "x", "v");
+	/* The log begins anew with this commit, which fails behind the new header. */
+	vfs_fail(f.s->vfs, &(struct store_fail){ .writes = true, .after = 3, .code = SQLITE_FULL });
+	util_turn(&f);
+	vfs_fail(f.s->vfs, &(struct store_fail){ 0 });
+	f.s->full_timer.fire(f.s);
+	CHECK_INT(util_put(&f, f.pods, "a", "big", big), -1);
+	CHECK_INT(f.e.kind, ERR_TOO_LARGE);
+	util_turn(&f);
+	im = image_take(&f);
+	util_close(&f);
+	image_put(&f, &im);
+	CHECK_INT(util_open(&f), 0);
+	CHECK_INT(store_count(f.s, f.pods, NULL) + store_count(f.s, f.events, NULL), 100);
+	image_done(&im);
 	util_done(&f);
 }

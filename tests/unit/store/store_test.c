@@ -220,6 +220,19 @@ TEST("a second server on the same directory is refused with the first one's pid"
 	util_done(&f);
 }
 
+TEST("a directory of another user is refused")
+{
+	struct fixture f = util_new();
+
+	util_close(&f);
+	if (geteuid() == 0 && chown(f.dir, 12345, 0) == 0) { /* only root can give a directory away */
+		CHECK_INT(util_open(&f), -1);
+		CHECK_INT(f.e.kind, ERR_FORBIDDEN);
+		CHECK(strstr(f.e.text, "belongs to uid 12345"));
+	}
+	util_done(&f);
+}
+
 TEST("an object over the limit is refused and changes nothing")
 {
 	struct fixture f = util_new();
