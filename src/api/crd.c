@@ -26,6 +26,7 @@ struct definition {
 	int store_kind;        /* of its objects */
 	bool deleting;
 	bool waiting;          /* for objects with finalizers of their own */
+	bool recheck;          /* its names may have become free */
 	char *at_ns, *at_name; /* where the sweep is */
 };
 
@@ -98,7 +99,8 @@ static void register_kinds(struct crds *c, struct definition *d)
 static bool serves_same(const json_t *a, const json_t *b)
 {
 	return a && b && crd_established(a) == crd_established(b) &&
-	       jsonx_equal(json_object_get(a, "spec"), json_object_get(b, "spec"));
+	       jsonx_equal(json_object_get(a, "spec"), json_object_get(b, "spec")) &&
+	       jsonx_equal(jsonx_at(a, "status.acceptedNames"), jsonx_at(b, "status.acceptedNames"));
 }
 
 static void take_definition(struct crds *c, const json_t *crd)
@@ -127,6 +129,22 @@ static void take_definition(struct crds *c, const json_t *crd)
 		loop_schedule(api_loop(c->api), &c->sweep);
 }
 
+/* A definition left: whoever waited for its names is admitted again. */
+static void recheck_names(struct crds *c)
+{
+	size_t pos = 0;
+	const char *name;
+	void *value;
+
+	while (map_next(&c->live, &pos, &name, &value)) {
+		struct definition *d = value;
+
+		d->recheck = !crd_names_accepted(d->crd);
+		if (d->recheck)
+			loop_schedule(api_loop(c->api), &c->sweep);
+	}
+}
+
 static void drop_definition(struct crds *c, const char *name)
 {
 	struct definition *d = map_find(&c->live, name);
@@ -135,6 +153,7 @@ static void drop_definition(struct crds *c, const char *name)
 		return;
 	unregister(c, d);
 	map_remove(&c->live, name);
+	recheck_names(c);
 }
 
 /* --- from the store --- */
@@ -338,6 +357,17 @@ static void sweep_definition(struct crds *c, struct definition *d)
 			 e.text);
 }
 
+/* Writing it unchanged makes admission look at its names anew. */
+static void readmit(struct crds *c, struct definition *d)
+{
+	json_auto_t *crd = json_deep_copy(d->crd);
+	struct err e = ERR_INIT;
+
+	d->recheck = false;
+	if (call(c, VERB_UPDATE, c->kind, "", d->name, crd, &e) < 0)
+		log_warn("look again at a definition's names, ignoring name=%s error=%s", d->name, e.text);
+}
+
 static void on_sweep(void *arg)
 {
 	struct crds *c = arg;
@@ -352,14 +382,16 @@ static void on_sweep(void *arg)
 	while (map_next(&c->live, &pos, &name, &value)) {
 		const struct definition *d = value;
 
-		if (d->deleting && !d->waiting)
+		if ((d->deleting && !d->waiting) || d->recheck)
 			json_array_append_new(names, json_string(name));
 	}
 	json_array_foreach (names, i, v) {
 		struct definition *d = map_find(&c->live, json_string_value(v));
 
-		if (d)
+		if (d && d->deleting)
 			sweep_definition(c, d);
+		else if (d)
+			readmit(c, d);
 	}
 }
 

@@ -352,21 +352,27 @@ static void set_condition(json_t *status, const char *type, bool holds, const ch
 	json_array_append_new(list, c);
 }
 
-static void fill_conditions(const struct registry *r, const json_t *crd, json_t *status, int64_t now)
+/* Once established a definition stays so: names added later that are taken are only not given to it. */
+static void fill_names_status(const struct registry *r, const json_t *crd, json_t *status, int64_t now)
 {
 	bool builtin = crd_is_builtin(r, crd);
 	const char *name = NULL;
 	const char *conflict = builtin ? NULL : find_conflict(r, json_object_get(crd, "spec"), &name);
 	auto_free char *message = conflict ? xasprintf("\"%s\" is already in use", name) : NULL;
+	bool established = !conflict || crd_established(crd);
 	char stamp[CLOCK_RFC3339_LEN];
 
 	clock_rfc3339(now, stamp);
+	if (!conflict)
+		json_object_set_new(status, "acceptedNames", json_deep_copy(jsonx_at(crd, "spec.names")));
+	else if (!json_object_get(status, "acceptedNames"))
+		json_object_set_new(status, "acceptedNames", json_pack("{s:s, s:s}", "plural", "", "kind", ""));
 	set_condition(status, "NamesAccepted", !conflict, conflict ? conflict : "NoConflicts",
 		      conflict ? message : "no conflicts found", stamp);
-	set_condition(status, "Established", !conflict, conflict ? "NotAccepted" : "InitialNamesAccepted",
-		      conflict  ? "not all names are accepted"
-		      : builtin ? "the server itself serves these kinds"
-				: "the initial names have been accepted",
+	set_condition(status, "Established", established, established ? "InitialNamesAccepted" : "NotAccepted",
+		      !established ? "not all names are accepted"
+		      : builtin    ? "the server itself serves these kinds"
+				   : "the initial names have been accepted",
 		      stamp);
 }
 
@@ -382,12 +388,11 @@ static void fill_status(const struct registry *r, json_t *crd, int64_t now)
 		json_object_set_new(status, "conditions", json_array());
 	if (!json_is_array(json_object_get(status, "storedVersions")))
 		json_object_set_new(status, "storedVersions", json_array());
-	json_object_set_new(status, "acceptedNames", json_deep_copy(jsonx_at(crd, "spec.names")));
 	json_array_foreach (jsonx_at(crd, "spec.versions"), i, v)
 		if (json_is_true(json_object_get(v, "storage")) &&
 		    !has_string(json_object_get(status, "storedVersions"), jsonx_str(v, "name")))
 			json_array_append(json_object_get(status, "storedVersions"), json_object_get(v, "name"));
-	fill_conditions(r, crd, status, now);
+	fill_names_status(r, crd, status, now);
 }
 
 /* Its objects must leave before it does. */
@@ -405,15 +410,25 @@ static void ensure_finalizer(json_t *crd)
 		json_array_append_new(list, json_string(CRD_FINALIZER));
 }
 
-bool crd_established(const json_t *crd)
+static bool condition_holds(const json_t *crd, const char *type)
 {
 	size_t i;
 	json_t *c;
 
 	json_array_foreach (jsonx_at(crd, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "Established"))
+		if (str_same(jsonx_str(c, "type"), type))
 			return str_same(jsonx_str(c, "status"), "True");
 	return false;
+}
+
+bool crd_established(const json_t *crd)
+{
+	return condition_holds(crd, "Established");
+}
+
+bool crd_names_accepted(const json_t *crd)
+{
+	return condition_holds(crd, "NamesAccepted");
 }
 
 int crd_check(const struct registry *r, json_t *crd, const json_t *old, int64_t now, struct err *e)

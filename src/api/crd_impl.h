@@ -13,6 +13,8 @@
 int crd_check(const struct registry *r, json_t *crd, const json_t *old, int64_t now, struct err *e);
 /* True if its names were accepted, so that its kinds may be served. */
 bool crd_established(const json_t *crd);
+/* False while someone else has one of its names. */
+bool crd_names_accepted(const json_t *crd);
 /* True if the server itself serves these kinds: the definition is kept but changes nothing. */
 bool crd_is_builtin(const struct registry *r, const json_t *crd);
 

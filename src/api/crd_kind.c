@@ -130,6 +130,14 @@ static void make_subresources(struct custom_version *v, const json_t *subs)
 	k->nsubresources = n;
 }
 
+/* The names it was given, which may be fewer than those it asks for. */
+static const json_t *given_names(const json_t *crd)
+{
+	const json_t *names = jsonx_at(crd, "status.acceptedNames");
+
+	return names ? names : jsonx_at(crd, "spec.names");
+}
+
 static int make_version(struct custom *c, size_t i, struct err *e)
 {
 	const json_t *spec = json_object_get(c->crd, "spec");
@@ -146,7 +154,7 @@ static int make_version(struct custom *c, size_t i, struct err *e)
 		.version = jsonx_str_or(js, "name", ""),
 		.kind = jsonx_str_or(spec, "names.kind", ""),
 		.plural = jsonx_str_or(spec, "names.plural", ""),
-		.singular = jsonx_str_or(spec, "names.singular", ""),
+		.singular = jsonx_str_or(given_names(c->crd), "singular", ""),
 		.short_names = c->short_names,
 		.categories = c->categories,
 		.namespaced = streq(jsonx_str_or(spec, "scope", ""), "Namespaced"),
@@ -165,7 +173,7 @@ static int make_version(struct custom *c, size_t i, struct err *e)
 struct custom *custom_new(const json_t *crd, struct err *e)
 {
 	struct custom *c = xcalloc(1, sizeof(*c));
-	const json_t *names = jsonx_at(crd, "spec.names");
+	const json_t *names = given_names(crd);
 
 	c->crd = json_incref((json_t *)crd);
 	c->short_names = string_array(json_object_get(names, "shortNames"));

@@ -1,44 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* regex.c - a parser, a program and a set of threads
+/* regex.c - compiling a pattern: recursive descent, straight into a program
  *
- * The parser is recursive descent and emits instructions straight into the program, without a syntax tree; a repeated
- * atom's instructions are cut out and put back as often as wanted.  regex_match() runs all threads of the program side
- * by side over the text (Thompson's construction): no backtracking, time is text times program, and the program's size
- * is capped.  Only "does it match" is answered, so greedy and lazy, capturing or not, are the same.
+ * There is no syntax tree; a repeated atom's instructions are cut out and put back as often as wanted, up to a cap on
+ * the program's size.  Only "does it match" will be asked (regex_match.c), so greedy and lazy, capturing or not, are
+ * the same.
  */
-#include "kinds/regex.h"
-
 #include <ctype.h>
-#include <stdint.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "kinds/regex_impl.h"
 
 #define REGEX_MAX_PROGRAM 20000 /* instructions */
 #define REGEX_MAX_REPEAT  1000  /* RE2's figure */
 #define REGEX_MAX_DEPTH   100   /* groups within groups */
-
-enum op { OP_CLASS, OP_ANY, OP_SPLIT, OP_JUMP, OP_BEGIN, OP_END, OP_WORD, OP_NOT_WORD, OP_EMPTY, OP_MATCH };
-
-struct inst {
-	enum op op;
-	uint32_t a, b; /* CLASS: first range and count; SPLIT: both ways on; JUMP: a */
-	bool negated;
-};
-
-struct range {
-	uint32_t lo, hi;
-};
-
-struct regex {
-	struct inst *prog;
-	size_t n, cap;
-	struct range *ranges;
-	size_t nranges, ranges_cap;
-	bool fold;     /* (?i) */
-	bool any_line; /* (?s): '.' takes newlines */
-	bool multi;    /* (?m): ^ and $ at lines */
-};
 
 struct parser {
 	struct regex *re;
@@ -81,27 +56,6 @@ static const struct {
 static int fail(struct parser *ps, const char *why)
 {
 	return err_set(ps->e, ERR_BAD_REQUEST, "%s at byte %zu", why, (size_t)(ps->p - ps->text));
-}
-
-/* One code point of UTF-8; a stray byte stands for itself. */
-static uint32_t next_rune(const char **p, const char *end)
-{
-	const unsigned char *s = (const unsigned char *)*p;
-	size_t left = (size_t)(end - *p);
-	size_t len = s[0] < 0xc2 ? 1 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 1;
-	uint32_t r = len == 1 ? s[0] : s[0] & (0xffu >> (len + 1));
-
-	if (len > left)
-		len = 1;
-	for (size_t i = 1; i < len; i++) {
-		if ((s[i] & 0xc0) != 0x80) {
-			(*p)++;
-			return s[0];
-		}
-		r = r << 6 | (s[i] & 0x3f);
-	}
-	*p += len;
-	return len == 1 ? s[0] : r;
 }
 
 static int emit(struct parser *ps, struct inst in)
@@ -213,7 +167,7 @@ static int parse_class_rune(struct parser *ps, uint32_t *ret)
 		ps->p++;
 		return parse_escape(ps, ret);
 	}
-	*ret = next_rune(&ps->p, ps->p + strlen(ps->p));
+	*ret = regex_rune(&ps->p, ps->p + strlen(ps->p));
 	return 0;
 }
 
@@ -377,7 +331,7 @@ static int parse_atom(struct parser *ps)
 	case '?':
 		return fail(ps, "missing argument to repetition operator");
 	default:
-		return emit_rune(ps, next_rune(&ps->p, ps->p + strlen(ps->p)));
+		return emit_rune(ps, regex_rune(&ps->p, ps->p + strlen(ps->p)));
 	}
 }
 
@@ -560,119 +514,4 @@ void regex_free(struct regex *re)
 	free(re->prog);
 	free(re->ranges);
 	free(re);
-}
-
-/* The threads waiting at one place of the text; `mark` tells who is already in, by generation. */
-struct threads {
-	uint32_t *pc;
-	size_t n;
-};
-
-struct run {
-	const struct regex *re;
-	uint32_t *mark, *stack;
-	uint32_t gen;
-	uint32_t before, after; /* runes around the place; NO_RUNE at the ends */
-};
-
-#define NO_RUNE UINT32_MAX
-
-static bool is_word(uint32_t r)
-{
-	return r == '_' || (r < 128 && isalnum((int)r));
-}
-
-static bool holds(const struct run *run, const struct inst *in)
-{
-	switch (in->op) {
-	case OP_BEGIN:
-		return run->before == NO_RUNE || (in->negated && run->before == '\n');
-	case OP_END:
-		return run->after == NO_RUNE || (in->negated && run->after == '\n');
-	case OP_WORD:
-	case OP_NOT_WORD:
-		return (is_word(run->before) != is_word(run->after)) == (in->op == OP_WORD);
-	default:
-		return true;
-	}
-}
-
-/* Adds the thread at pc and all it reaches without reading; true if one of them is the match. */
-static bool add_thread(struct run *run, struct threads *list, uint32_t pc)
-{
-	size_t top = 0;
-
-	run->stack[top++] = pc;
-	while (top) {
-		const struct inst *in;
-
-		pc = run->stack[--top];
-		if (run->mark[pc] == run->gen)
-			continue;
-		run->mark[pc] = run->gen;
-		in = &run->re->prog[pc];
-		if (in->op == OP_MATCH)
-			return true;
-		if (in->op == OP_CLASS || in->op == OP_ANY) {
-			list->pc[list->n++] = pc;
-		} else if (in->op == OP_SPLIT) {
-			run->stack[top++] = in->b;
-			run->stack[top++] = in->a;
-		} else if (in->op == OP_JUMP) {
-			run->stack[top++] = in->a;
-		} else if (holds(run, in)) {
-			run->stack[top++] = pc + 1;
-		}
-	}
-	return false;
-}
-
-static bool in_class(const struct regex *re, const struct inst *in, uint32_t r)
-{
-	for (uint32_t i = in->a; i < in->a + in->b; i++)
-		if (r >= re->ranges[i].lo && r <= re->ranges[i].hi)
-			return true;
-	return false;
-}
-
-static bool accepts(const struct regex *re, const struct inst *in, uint32_t r)
-{
-	bool hit;
-
-	if (in->op == OP_ANY)
-		return r != '\n' || in->negated;
-	hit = in_class(re, in, r);
-	if (!hit && re->fold && r < 128 && isalpha((int)r))
-		hit = in_class(re, in, r ^ 0x20);
-	return hit != in->negated;
-}
-
-bool regex_match(const struct regex *re, const char *text, size_t n)
-{
-	auto_free uint32_t *room = xcalloc(re->n * 5 + 2, sizeof(*room));
-	struct run run = { .re = re, .mark = room, .stack = room + re->n, .gen = 1, .before = NO_RUNE };
-	struct threads now = { .pc = room + re->n * 3 + 2 };
-	struct threads next = { .pc = room + re->n * 4 + 2 };
-	const char *p = text;
-	const char *end = text + n;
-
-	for (;; run.gen++) {
-		const char *at = p;
-
-		run.after = p < end ? next_rune(&p, end) : NO_RUNE;
-		/* Threads that read the last rune were kept apart until what follows is known: here it is. */
-		next.n = 0;
-		for (size_t i = 0; i < now.n; i++)
-			if (add_thread(&run, &next, now.pc[i]))
-				return true;
-		if (add_thread(&run, &next, 0)) /* a match may begin here */
-			return true;
-		if (at >= end)
-			return false;
-		now.n = 0;
-		for (size_t i = 0; i < next.n; i++)
-			if (accepts(re, &re->prog[next.pc[i]], run.after))
-				now.pc[now.n++] = next.pc[i] + 1;
-		run.before = run.after;
-	}
 }

@@ -126,6 +126,33 @@ TEST("names that another definition has are not accepted")
 	registry_free(r);
 }
 
+TEST("an established definition that asks for a taken name keeps serving without it")
+{
+	struct registry *r = registry_new();
+	json_auto_t *first = definition("widgets", "Widget", V1);
+	json_auto_t *second = definition("gadgets", "Gadget", V1);
+	json_auto_t *next = NULL;
+	struct err e = ERR_INIT;
+	struct custom *c;
+	struct custom *again;
+
+	CHECK_INT(crd_check(r, first, NULL, 0, &e), 0);
+	CHECK_INT(crd_check(r, second, NULL, 0, &e), 0);
+	c = custom_new(first, &e);
+	registry_add(r, custom_served(c, 0));
+	next = json_deep_copy(second);
+	jsonx_set_new(next, "spec.names.shortNames", json_pack("[s]", "wi"));
+	CHECK_INT(crd_check(r, next, second, 0, &e), 0);
+	CHECK(crd_established(next) && !crd_names_accepted(next));
+	CHECK_STR(condition(next, "NamesAccepted", "reason"), "ShortNamesConflict");
+	again = custom_new(next, &e);
+	CHECK_STR(custom_served(again, 0)->short_names[0], "ga");
+	custom_free(again);
+	registry_remove(r, custom_served(c, 0));
+	custom_free(c);
+	registry_free(r);
+}
+
 TEST("a definition of a built-in kind is accepted and changes nothing")
 {
 	struct registry *r = registry_new();
@@ -140,6 +167,7 @@ TEST("a definition of a built-in kind is accepted and changes nothing")
 	CHECK(crd_established(crd));
 	CHECK(crd_is_builtin(r, crd));
 	jsonx_set_new(crd, "spec.scope", json_string("Cluster"));
+	json_object_del(crd, "status");
 	CHECK_INT(crd_check(r, crd, NULL, 0, &e), 0);
 	CHECK(!crd_established(crd));
 	registry_free(r);
