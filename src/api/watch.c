@@ -558,6 +558,19 @@ struct watch_hub *watch_hub_new(struct api *api)
 	return hub;
 }
 
+void watch_hub_drain(struct watch_hub *hub)
+{
+	for (int k = 0; k < hub->nkinds; k++) {
+		struct watcher *next;
+
+		for (struct watcher *w = hub->by_kind[k]; w; w = next) {
+			next = w->next;
+			if (!w->sink.object)
+				end(w, false);
+		}
+	}
+}
+
 void watch_hub_free(struct watch_hub *hub)
 {
 	if (!hub)

@@ -13,6 +13,7 @@
 
 #include "api/api.h"
 #include "api/rest.h"
+#include "api/watch.h"
 #include "base/file.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
@@ -298,6 +299,7 @@ static void on_stop(void *arg, int signo)
 
 	(void)signo;
 	http_server_drain(sv->http);
+	watch_hub_drain(api_hub(sv->api));
 	loop_stop(sv->loop);
 }
 
