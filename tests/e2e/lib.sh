@@ -80,6 +80,7 @@ server_start() {
 	local name=$1
 	shift
 	mkdir -p "$T/$name"
+	rm -f "$T/$name/out" # the ready line of an earlier start
 	"$STOKER" serve --data "$T/$name/data" --listen 127.0.0.1:0 --socket "$T/$name/sock" "$@" \
 		>"$T/$name/out" 2>>"$T/$name/err" &
 	SERVER_PID=$!
@@ -116,6 +117,28 @@ api() {
 # api_code METHOD PATH [...]: only the status code.
 api_code() {
 	api "$@" -o /dev/null -w '%{http_code}'
+}
+# helper PROGRAM ARGS...: a program of tests/lib/ that prints a line a check; counts them.  The server is ended with it.
+helper() {
+	local program=$1 line status
+	shift
+	exec {HELPER_FD}< <(
+		trap - EXIT INT TERM
+		STOKER=$STOKER exec /usr/bin/python3 -B "$ROOT/tests/lib/$program.py" "$@" 2>&1
+	)
+	PIDS+=($!)
+	while IFS= read -r line <&"$HELPER_FD"; do
+		echo "$line"
+		case $line in
+		"ok - "*) PASSED=$((PASSED + 1)) ;;
+		"not ok - "*) FAILED=$((FAILED + 1)) ;;
+		esac
+	done
+	exec {HELPER_FD}<&-
+	wait $!
+	status=$?
+	if [ "$status" -ne 0 ] && [ "$FAILED" -eq 0 ]; then fail "$program ends well" "status $status"; fi
+	return 0
 }
 # eventually SECONDS COMMAND...: until it succeeds.
 eventually() {
