@@ -140,6 +140,34 @@ helper() {
 	if [ "$status" -ne 0 ] && [ "$FAILED" -eq 0 ]; then fail "$program ends well" "status $status"; fi
 	return 0
 }
+# field JSON-FILTER: one value out of the JSON on stdin (jq's language), "null" if it is not there.
+field() {
+	jq -rc "$1"
+}
+# each_kubectl FUNCTION: calls it for the kubectl on PATH and for 1.20, each time with a fresh $HOME and a namespace of its
+# own. $K is the program, $V is new or old, $NS the namespace; k is kubectl in that namespace, get reads one value back.
+each_kubectl() {
+	for V in new old; do
+		if [ $V = new ]; then K=$KUBECTL_NEW; else K=$KUBECTL_OLD; fi
+		if [ ! -x "$K" ]; then
+			echo "skip - kubectl ($V) is not here"
+			continue
+		fi
+		export HOME=$T/home-$V
+		mkdir -p "$HOME"
+		NS=ns-$V
+		"$K" create namespace "$NS" >/dev/null || fail "$V: namespace $NS is made"
+		"$1"
+	done
+	V=
+}
+k() {
+	"$K" -n "$NS" "$@" 2>&1
+}
+# get RESOURCE NAME JSONPATH (without braces)
+get() {
+	"$K" -n "$NS" get "$1" "$2" -o "jsonpath={$3}" 2>&1
+}
 # eventually SECONDS COMMAND...: until it succeeds.
 eventually() {
 	local deadline=$((SECONDS + $1))
