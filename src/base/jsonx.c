@@ -153,15 +153,90 @@ int jsonx_parse(const char *p, size_t n, jsonx_duplicate_fn *on_duplicate, void 
 	return 0;
 }
 
-static int append(const char *p, size_t n, void *arg)
+/* Every write and every event is printed, so this is done by hand: jansson's own printer calls back for each fragment
+ * and checks UTF-8 that its parser has checked already. */
+static void dump_value(const json_t *v, struct sbuf *out);
+
+static void dump_object(const json_t *v, struct sbuf *out)
 {
-	sbuf_add(arg, p, n);
-	return 0;
+	const char *key;
+	json_t *item;
+	char sep = '{';
+
+	if (json_object_size(v) == 0) {
+		sbuf_add(out, "{}", 2);
+		return;
+	}
+	json_object_foreach ((json_t *)v, key, item) {
+		sbuf_addc(out, sep);
+		sbuf_add_json_string(out, key, strlen(key));
+		sbuf_addc(out, ':');
+		dump_value(item, out);
+		sep = ',';
+	}
+	sbuf_addc(out, '}');
+}
+
+static void dump_array(const json_t *v, struct sbuf *out)
+{
+	size_t n = json_array_size(v);
+
+	sbuf_addc(out, '[');
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			sbuf_addc(out, ',');
+		dump_value(json_array_get(v, i), out);
+	}
+	sbuf_addc(out, ']');
+}
+
+static void dump_real(const json_t *v, struct sbuf *out)
+{
+	char text[64];
+	size_t n = json_dumpb(v, text, sizeof(text), JSON_ENCODE_ANY);
+
+	sbuf_add(out, text, n < sizeof(text) ? n : 0);
+}
+
+static void dump_value(const json_t *v, struct sbuf *out)
+{
+	switch (json_typeof(v)) {
+	case JSON_OBJECT:
+		dump_object(v, out);
+		break;
+	case JSON_ARRAY:
+		dump_array(v, out);
+		break;
+	case JSON_STRING:
+		sbuf_add_json_string(out, json_string_value(v), json_string_length(v));
+		break;
+	case JSON_INTEGER:
+		sbuf_addf(out, "%lld", (long long)json_integer_value(v));
+		break;
+	case JSON_REAL:
+		dump_real(v, out);
+		break;
+	case JSON_TRUE:
+		sbuf_add(out, "true", 4);
+		break;
+	case JSON_FALSE:
+		sbuf_add(out, "false", 5);
+		break;
+	case JSON_NULL:
+		sbuf_add(out, "null", 4);
+		break;
+	}
 }
 
 void jsonx_dump(const json_t *v, struct sbuf *out)
 {
-	json_dump_callback(v, append, out, JSON_COMPACT | JSON_ENCODE_ANY);
+	dump_value(v, out);
+}
+
+static int append(const char *p, size_t n, void *arg)
+{
+	sbuf_add(arg, p, n);
+	return 0;
 }
 
 void jsonx_dump_pretty(const json_t *v, struct sbuf *out)

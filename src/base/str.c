@@ -155,7 +155,10 @@ void sbuf_adds(struct sbuf *b, const char *s)
 
 void sbuf_addc(struct sbuf *b, char c)
 {
-	sbuf_add(b, &c, 1);
+	if (!reserve(b, 1))
+		return;
+	b->p[b->n++] = c;
+	b->p[b->n] = '\0';
 }
 
 void sbuf_vaddf(struct sbuf *b, const char *fmt, va_list ap)
@@ -181,19 +184,43 @@ void sbuf_addf(struct sbuf *b, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* Length of the run at p that needs no escape, eight bytes at a time: a byte needs one if it is below 0x20, '"' or
+ * '\\'. */
+static size_t plain_run(const char *p, size_t n)
+{
+	const uint64_t ones = 0x0101010101010101ull;
+	const uint64_t high = 0x8080808080808080ull;
+	size_t i = 0;
+
+	for (; i + 8 <= n; i += 8) {
+		uint64_t v;
+		uint64_t quote;
+		uint64_t slash;
+
+		memcpy(&v, p + i, 8);
+		quote = v ^ (ones * '"');
+		slash = v ^ (ones * '\\');
+		if ((((v - ones * 0x20) & ~v) | ((quote - ones) & ~quote) | ((slash - ones) & ~slash)) & high)
+			break;
+	}
+	while (i < n && (unsigned char)p[i] >= 0x20 && p[i] != '"' && p[i] != '\\')
+		i++;
+	return i;
+}
+
 void sbuf_add_json_string(struct sbuf *b, const char *s, size_t n)
 {
-	size_t run = 0;
-
 	sbuf_addc(b, '"');
 	for (size_t i = 0; i < n; i++) {
-		unsigned char c = (unsigned char)s[i];
+		size_t run = plain_run(s + i, n - i);
+		unsigned char c;
 		char esc[8];
 
-		if (c >= 0x20 && c != '"' && c != '\\')
-			continue;
-		sbuf_add(b, s + run, i - run);
-		run = i + 1;
+		sbuf_add(b, s + i, run);
+		i += run;
+		if (i == n)
+			break;
+		c = (unsigned char)s[i];
 		if (c == '"' || c == '\\')
 			snprintf(esc, sizeof(esc), "\\%c", c);
 		else if (c == '\n' || c == '\t')
@@ -202,7 +229,6 @@ void sbuf_add_json_string(struct sbuf *b, const char *s, size_t n)
 			snprintf(esc, sizeof(esc), "\\u%04x", c);
 		sbuf_adds(b, esc);
 	}
-	sbuf_add(b, s + run, n - run);
 	sbuf_addc(b, '"');
 }
 
