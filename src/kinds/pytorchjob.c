@@ -53,7 +53,8 @@ static const struct message termination =
 		F(0, "schedulerName", STRING, .doc = "v1alpha1: scheduler of the pods."),                              \
 		F(0, "RuntimeId", STRING, .doc = "v1alpha1: part of the pods' names; set by the controller."),         \
 		F(0, "backend", STRING, .doc = "v1alpha1: what the processes speak; told by the program itself."),     \
-		F(0, "masterPort", INTSTR, .doc = "v1alpha1: port of the master where a replica has none.")
+		F(0, "masterPort", INTSTR, .doc = "v1alpha1: port of the master where a replica has none."),           \
+		FM(0, "otherFields", ANY, .doc = "v1alpha1: fields of spec that nobody knows, kept for their author.")
 
 static void check_old_replicas(const json_t *replicas, const struct path *at, struct err *e)
 {
@@ -259,9 +260,33 @@ static void validate_old(const json_t *obj, struct err *e)
 	message_validate(&spec, copy, &at, e);
 }
 
+/* v1's table would drop fields that it does not know; they are put where it keeps them. */
 static void to_storage(json_t *obj)
 {
+	json_t *own = json_object_get(obj, "spec");
+	const char *key;
+	json_t *v;
+	void *next;
+
 	training_mark(obj, "kubeflow.org/v1alpha1");
+	json_object_foreach_safe (own, next, key, v) {
+		json_t *kept = message_field(&spec, key) ? NULL : object_in(own, "otherFields");
+
+		if (!kept)
+			continue;
+		json_object_set(kept, key, v);
+		json_object_del(own, key);
+	}
+}
+
+static void from_storage(json_t *obj)
+{
+	json_t *own = json_object_get(obj, "spec");
+	json_auto_t *kept = json_incref(json_object_get(own, "otherFields"));
+
+	training_unmark(obj);
+	json_object_del(own, "otherFields");
+	json_object_update(own, kept);
 }
 
 #define PYTORCHJOB_KIND                                                                                                \
@@ -289,7 +314,7 @@ const struct kind kind_pytorchjob_v1alpha1 = {
 	KIND_SUBRESOURCES(status_only),
 	.storage = &kind_pytorchjob,
 	.to_storage = to_storage,
-	.from_storage = training_unmark,
+	.from_storage = from_storage,
 	.prepare_create = prepare_create_old,
 	.prepare_update = prepare_update_old,
 	.validate = validate_old,

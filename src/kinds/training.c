@@ -102,9 +102,7 @@ static void spell_types(json_t *specs, const struct training *t)
 		if (!spelling(t->types, key, &right) || str_eq(right, key))
 			continue;
 		name = xstrndup(right.p, right.n);
-		/* Two spellings of one type would be one too many: leave it for validation. */
-		if (json_object_get(specs, name))
-			continue;
+		/* Where both are there, a client patched its own spelling onto ours: its word is the newer one. */
 		json_object_set(specs, name, v);
 		json_object_del(specs, key);
 	}

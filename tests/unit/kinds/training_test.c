@@ -64,6 +64,18 @@ TEST("replica types may be written with any capitals")
 	CHECK_INT(jsonx_int_or(specs, "PS.replicas", 0), 1);
 }
 
+TEST("a spelling of one's own takes the place of ours")
+{
+	json_auto_t *obj =
+		test_changed(TFJOB, "{'spec':{'tfReplicaSpecs':{'worker':{'replicas':5," POD("tensorflow") "}}}}");
+	struct err e = ERR_INIT;
+
+	test_admit(&kind_tfjob, obj, &e);
+	CHECK_INT(e.ncauses, 0);
+	CHECK_INT(json_object_size(jsonx_at(obj, "spec.tfReplicaSpecs")), 1);
+	CHECK_INT(jsonx_int_or(worker(obj), "replicas", 0), 5);
+}
+
 TEST("rules of TFJobs")
 {
 	static const struct rule_row rows[] = {
@@ -148,7 +160,7 @@ TEST("rules and defaults of PyTorchJobs")
 
 TEST("a PyTorchJob of v1alpha1 keeps everything it came with")
 {
-	json_auto_t *obj = test_json(OLD_PYTORCHJOB);
+	json_auto_t *obj = test_json(OLD_PYTORCHJOB), *before = NULL;
 	struct err e = ERR_INIT;
 	auto_free char *causes = NULL;
 
@@ -161,6 +173,7 @@ TEST("a PyTorchJob of v1alpha1 keeps everything it came with")
 	CHECK_INT(jsonx_int_or(json_array_get(jsonx_at(obj, "spec.replicaSpecs"), 0), "masterPort", 0), 23457);
 	CHECK_INT(jsonx_int_or(json_array_get(jsonx_at(obj, "spec.replicaSpecs"), 0), "replicas", 0), 1);
 	CHECK_STR(jsonx_str(obj, "spec.terminationPolicy.master.replicaName"), "MASTER");
+	before = json_deep_copy(obj);
 	/* The stored form passes the rules of v1, through which controllers write. */
 	kind_pytorchjob_v1alpha1.to_storage(obj);
 	err_clear(&e);
@@ -168,6 +181,9 @@ TEST("a PyTorchJob of v1alpha1 keeps everything it came with")
 	kind_default(&kind_pytorchjob, obj);
 	CHECK_INT(kind_validate(&kind_pytorchjob, obj, &e), 0);
 	CHECK(!jsonx_at(obj, "spec.runPolicy") && !jsonx_at(obj, "spec.nprocPerNode"));
+	kind_pytorchjob_v1alpha1.from_storage(obj);
+	CHECK(jsonx_equal(jsonx_at(obj, "spec.mine"), jsonx_at(before, "spec.mine")));
+	CHECK(!jsonx_at(obj, "spec.otherFields") && !jsonx_at(obj, "metadata.annotations"));
 }
 
 TEST("rules of PyTorchJobs of v1alpha1")
