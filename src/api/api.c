@@ -132,9 +132,10 @@ static int review(struct api *api, struct api_request *req, struct api_result *r
 	return 0;
 }
 
+/* Lists, watches and deletions of collections take many turns: list.h, watch.h, sweep.h. */
 static verb_fn *const verbs[VERB__COUNT] = {
 	[VERB_GET] = verb_get,     [VERB_CREATE] = verb_create, [VERB_UPDATE] = verb_update,
-	[VERB_PATCH] = verb_patch, [VERB_DELETE] = verb_delete, [VERB_DELETECOLLECTION] = verb_delete_collection,
+	[VERB_PATCH] = verb_patch, [VERB_DELETE] = verb_delete,
 };
 
 /* The handler of a request, or NULL with an error. */

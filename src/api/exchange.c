@@ -10,6 +10,7 @@
 
 #include "api/audit.h"
 #include "api/object.h"
+#include "api/sweep.h"
 #include "api/wire.h"
 #include "base/clock.h"
 #include "base/jsonx.h"
@@ -51,6 +52,7 @@ void exchange_free(struct exchange *x)
 		watch_stop(x->watcher);
 	if (x->list)
 		list_stream_free(x->list);
+	sweep_cancel(x->sweep);
 	api_result_done(&x->result);
 	identity_free(x->id);
 	selector_free(x->labels);

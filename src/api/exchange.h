@@ -38,6 +38,7 @@ struct exchange {
 	/* a stream: list or watch */
 	struct list_stream *list;
 	struct watcher *watcher;
+	struct sweep *sweep;
 };
 
 struct rest {
@@ -68,6 +69,9 @@ int body_delete_options(struct exchange *x, struct err *e);
 void rest_list(struct exchange *x);
 void list_stream_free(struct list_stream *l);
 void rest_watch(struct exchange *x);
+
+/* rest_delete.c: deletecollection; takes x over. */
+void rest_delete_collection(struct exchange *x);
 
 /* rest_docs.c: paths that are no resource; false if the path is none of them. */
 bool rest_document(struct exchange *x);

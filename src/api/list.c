@@ -134,6 +134,8 @@ static bool on_record(void *arg, const struct record *r)
 		s->stopped = true;
 		return false;
 	}
+	if (!selector_may_match(s->req->labels, r->body) || !selector_may_match(s->req->field_sel, r->body))
+		goto next;
 	if (s->decode) {
 		if (object_parse(r->body, &obj, s->e) < 0) {
 			s->stopped = true;

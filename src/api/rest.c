@@ -263,6 +263,10 @@ static void serve_resource(struct exchange *x)
 		rest_watch(x);
 		return;
 	}
+	if (x->req.verb == VERB_DELETECOLLECTION) {
+		rest_delete_collection(x);
+		return;
+	}
 	api_call(api, &x->req, &x->result, &x->err);
 	exchange_finish(x);
 }

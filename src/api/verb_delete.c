@@ -6,7 +6,6 @@
  * the garbage collector (control/gc.c) does the work they ask for.
  */
 #include "api/object.h"
-#include "api/status.h"
 #include "api/verbs.h"
 #include "base/clock.h"
 #include "base/jsonx.h"
@@ -141,49 +140,4 @@ int verb_delete(struct api *api, struct api_request *req, struct api_result *ret
 	if (verb_load(api, req->kind, req->ns, req->name, &old, e) < 0)
 		return -1;
 	return delete_one(api, req, old, ret, e);
-}
-
-struct victims {
-	json_t *list;
-};
-
-static bool collect(void *arg, const struct api_item *item)
-{
-	struct victims *v = arg;
-
-	json_array_append(v->list, item->object);
-	return true;
-}
-
-int verb_delete_collection(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
-{
-	json_auto_t *list = json_array();
-	struct victims victims = { list };
-	struct status_subject about = { req->kind, NULL };
-	struct api_request one = *req;
-	auto_free char *cont = NULL;
-	int64_t rv;
-	int64_t remaining;
-	json_t *obj;
-	size_t i;
-
-	one.verb = VERB_LIST;
-	one.kind = kind_storage(req->kind);
-	if (api_list(api, &one, true, collect, &victims, &rv, &cont, &remaining, e) < 0)
-		return -1;
-	one = *req;
-	json_array_foreach (list, i, obj) {
-		struct api_result gone = { 0 };
-		int r;
-
-		one.ns = jsonx_str_or(obj, "metadata.namespace", "");
-		one.name = jsonx_str_or(obj, "metadata.name", "");
-		r = delete_one(api, &one, obj, &gone, e);
-		api_result_done(&gone);
-		if (r < 0)
-			return -1;
-	}
-	ret->code = 200;
-	ret->object = status_success(&about, NULL);
-	return 0;
 }

@@ -7,7 +7,7 @@
 
 typedef int verb_fn(struct api *api, struct api_request *req, struct api_result *ret, struct err *e);
 
-verb_fn verb_get, verb_create, verb_update, verb_patch, verb_delete, verb_delete_collection;
+verb_fn verb_get, verb_create, verb_update, verb_patch, verb_delete;
 
 /* May the caller?  ERR_FORBIDDEN in Kubernetes' words if not. */
 int verb_authorize(struct api *api, const struct api_request *req, struct err *e);

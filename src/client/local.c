@@ -7,6 +7,7 @@
 #include "api/api.h"
 #include "api/object.h"
 #include "api/status.h"
+#include "api/sweep.h"
 #include "api/watch.h"
 #include "api/wire.h"
 #include "base/jsonx.h"
@@ -154,19 +155,66 @@ static void local_patch(struct client *c, const struct ref *ref, const char *typ
 	write_with_body(c, ref, VERB_PATCH, patch, t, done, arg);
 }
 
+static void set_delete_options(struct api_request *req, const json_t *options)
+{
+	const char *policy = jsonx_str_or(options, "propagationPolicy", "Background");
+
+	req->grace_seconds = jsonx_int_or(options, "gracePeriodSeconds", -1);
+	req->if_uid = jsonx_str(options, "preconditions.uid");
+	req->propagation = streq(policy, "Foreground") ? PROPAGATE_FOREGROUND
+			   : streq(policy, "Orphan")   ? PROPAGATE_ORPHAN
+						       : PROPAGATE_BACKGROUND;
+}
+
+/* A collection goes over many turns, so it keeps its request. */
+struct collection {
+	struct api_request req;
+	char *ns;
+	client_done *done;
+	void *arg;
+	struct sweep *sweep;
+};
+
+static void on_swept(void *arg, const struct err *e)
+{
+	struct collection *c = arg;
+	json_auto_t *status = status_success(&(struct status_subject){ c->req.kind, NULL }, NULL);
+
+	c->done(c->arg, e->kind == ERR_NONE ? status : NULL, e);
+	free(c->ns);
+	free(c);
+}
+
+static void remove_collection(struct local_client *l, const struct ref *ref, const json_t *options, client_done *done,
+			      void *arg)
+{
+	struct collection *c = xcalloc(1, sizeof(*c));
+	struct err e = ERR_INIT;
+
+	c->ns = xstrdup(ref->ns ? ref->ns : "");
+	c->done = done;
+	c->arg = arg;
+	c->req = request_of(l, ref, VERB_DELETECOLLECTION, &e);
+	c->req.ns = c->ns;
+	set_delete_options(&c->req, options);
+	c->req.if_uid = NULL;
+	if (e.kind != ERR_NONE || sweep_start(l->api, &c->req, on_swept, c, &c->sweep, &e) < 0)
+		on_swept(c, &e);
+}
+
 static void local_remove(struct client *base, const struct ref *ref, const json_t *options, client_done *done,
 			 void *arg)
 {
 	struct local_client *l = (struct local_client *)base;
 	struct err e = ERR_INIT;
-	struct api_request req = request_of(l, ref, ref->name ? VERB_DELETE : VERB_DELETECOLLECTION, &e);
-	const char *policy = jsonx_str_or(options, "propagationPolicy", "Background");
+	struct api_request req;
 
-	req.grace_seconds = jsonx_int_or(options, "gracePeriodSeconds", -1);
-	req.if_uid = jsonx_str(options, "preconditions.uid");
-	req.propagation = streq(policy, "Foreground") ? PROPAGATE_FOREGROUND
-			  : streq(policy, "Orphan")   ? PROPAGATE_ORPHAN
-						      : PROPAGATE_BACKGROUND;
+	if (!ref->name) {
+		remove_collection(l, ref, options, done, arg);
+		return;
+	}
+	req = request_of(l, ref, VERB_DELETE, &e);
+	set_delete_options(&req, options);
 	run(l, &req, done, arg, &e);
 }
 

@@ -236,6 +236,31 @@ bool selector_match_fields(const struct selector *s, const json_t *obj)
 	return !s->nothing;
 }
 
+/* Does the text have this word?  A word that JSON would escape is given the benefit of the doubt. */
+static bool has_word(struct str text, const char *word)
+{
+	return strpbrk(word, "\"\\") || memmem(text.p, text.n, word, strlen(word));
+}
+
+static bool term_may_match(const struct term *t, struct str text)
+{
+	bool present = t->op == TERM_EQUALS || t->op == TERM_IN || t->op == TERM_EXISTS || t->op == TERM_GREATER ||
+		       t->op == TERM_LESS;
+
+	if (t->path) /* a field's default is in no text */
+		return t->op != TERM_EQUALS || streq(t->values[0], t->fallback ? t->fallback : "") ||
+		       has_word(text, t->values[0]);
+	return !present || (has_word(text, t->key) && (t->op != TERM_EQUALS || has_word(text, t->values[0])));
+}
+
+bool selector_may_match(const struct selector *s, struct str text)
+{
+	for (size_t i = 0; s && i < s->n; i++)
+		if (!term_may_match(&s->terms[i], text))
+			return false;
+	return true;
+}
+
 const char *selector_field_equals(const struct selector *s, const char *label)
 {
 	for (size_t i = 0; s && i < s->n; i++)

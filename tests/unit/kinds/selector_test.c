@@ -207,3 +207,32 @@ TEST("wrong LabelSelector objects are refused")
 		CHECK(s == NULL && e.text[0]);
 	}
 }
+
+TEST("a glance at the text rules out only what cannot match")
+{
+	static const char text[] = "{\"metadata\":{\"labels\":{\"app\":\"web\",\"tier\":\"front\"}}}";
+	static const struct {
+		const char *selector;
+		bool may;
+	} rows[] = {
+		{ "", true },
+		{ "app=web", true },
+		{ "app=db", false },
+		{ "app!=db", true },
+		{ "zone", false },
+		{ "!zone", true },
+		{ "app in (web,x)", true },
+		{ "zone in (web)", false },
+		{ "zone notin (a)", true },
+		{ "app=front", true /* decided later, on the object */ },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct selector *s = NULL;
+		struct err e = ERR_INIT;
+
+		CHECK_INT(selector_parse_labels(rows[i].selector, &s, &e), 0);
+		CHECK_INT(selector_may_match(s, STR(text)), rows[i].may);
+		selector_free(s);
+	}
+}
