@@ -75,6 +75,25 @@ static bool has_version(const json_t *versions, const char *version)
 	return false;
 }
 
+/* Only clients from before the aggregated form (kubectl < 1.26) choose versions by the old one. The eldest of them have
+ * no other version of these kinds compiled in: `kubectl create job --from=cronjob/X` of 1.20 fails on a batch/v1
+ * CronJob. */
+static const struct {
+	const char *group, *version;
+} old_preferences[] = {
+	{ "batch", "v1beta1" },
+	{ "policy", "v1beta1" },
+};
+
+static json_t *preferred_version(const char *group, const json_t *versions)
+{
+	for (size_t p = 0; p < ARRAY_SIZE(old_preferences); p++)
+		for (size_t i = 0; streq(old_preferences[p].group, group) && i < json_array_size(versions); i++)
+			if (streq(jsonx_str_or(json_array_get(versions, i), "version", ""), old_preferences[p].version))
+				return json_array_get(versions, i);
+	return json_array_get(versions, 0);
+}
+
 static json_t *api_group(const struct registry *r, const char *group)
 {
 	json_t *versions = json_array();
@@ -84,7 +103,7 @@ static json_t *api_group(const struct registry *r, const char *group)
 		if (streq(k->group, group) && !has_version(versions, k->version))
 			json_array_append_new(versions, group_version(k));
 	return json_pack("{s:s, s:o, s:O}", "name", group, "versions", versions, "preferredVersion",
-			 json_array_get(versions, 0));
+			 preferred_version(group, versions));
 }
 
 /* True at the first kind of its group (or of its group and version). */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* disruption_budget.c - policy/v1 PodDisruptionBudget, and Eviction, the body of pods/eviction */
+/* disruption_budget.c - policy/v1 PodDisruptionBudget (also v1beta1), and Eviction, the body of pods/eviction */
 #include "kinds/cells.h"
 #include "kinds/core.h"
 #include "kinds/rest.h"
@@ -47,8 +47,11 @@ static const struct field fields[] = {
 	F(3, "status", OBJECT, .msg = &status, .doc = "How many may be evicted now."),
 };
 
-static const struct message budget = MESSAGE("io.k8s.api.policy.v1.PodDisruptionBudget", fields,
-					     .doc = "Limits how many pods may be evicted at the same time.");
+#define BUDGET_DOC "Limits how many pods may be evicted at the same time."
+
+static const struct message budget = MESSAGE("io.k8s.api.policy.v1.PodDisruptionBudget", fields, .doc = BUDGET_DOC);
+static const struct message budget_v1beta1 =
+	MESSAGE("io.k8s.api.policy.v1beta1.PodDisruptionBudget", fields, .doc = BUDGET_DOC);
 
 static void prepare_create(json_t *obj)
 {
@@ -88,20 +91,21 @@ static const struct column columns[] = {
 
 static const char *const short_names[] = { "pdb", NULL };
 
-const struct kind kind_disruption_budget = {
-	.group = "policy",
-	.version = "v1",
-	.kind = "PodDisruptionBudget",
-	.plural = "poddisruptionbudgets",
-	.singular = "poddisruptionbudget",
-	.short_names = short_names,
-	.namespaced = true,
-	.flags = KIND_STATUS | KIND_GENERATION,
-	.verbs = VERBS_ALL,
-	.message = &budget,
-	KIND_COLUMNS(columns),
-	KIND_SUBRESOURCES(status_only),
-	.prepare_create = prepare_create,
+/* Everything but the version and the message. */
+#define BUDGET_KIND                                                                                                    \
+	.group = "policy", .kind = "PodDisruptionBudget", .plural = "poddisruptionbudgets",                            \
+	.singular = "poddisruptionbudget", .short_names = short_names, .namespaced = true,                             \
+	.flags = KIND_STATUS | KIND_GENERATION, .verbs = VERBS_ALL, KIND_COLUMNS(columns),                             \
+	KIND_SUBRESOURCES(status_only), .prepare_create = prepare_create
+
+const struct kind kind_disruption_budget = { BUDGET_KIND, .version = "v1", .message = &budget };
+
+/* The only one that kubectl 1.20 knows. */
+const struct kind kind_disruption_budget_v1beta1 = {
+	BUDGET_KIND,
+	.version = "v1beta1",
+	.message = &budget_v1beta1,
+	.storage = &kind_disruption_budget,
 };
 
 static const struct field eviction_fields[] = {

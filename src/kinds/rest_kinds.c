@@ -29,6 +29,7 @@ const struct kind *const kinds_rest[] = {
 	&kind_ingress_class,
 	&kind_network_policy,
 	&kind_disruption_budget,
+	&kind_disruption_budget_v1beta1,
 	&kind_role,
 	&kind_role_binding,
 	&kind_cluster_role,

@@ -33,14 +33,16 @@ TEST("/api names v1 and the server's address")
 		  "10.0.0.1:6443");
 }
 
-TEST("/apis lists each group once, its preferred version first")
+TEST("/apis lists each group once, and prefers what the eldest clients know")
 {
 	struct registry *r = registry_new();
 	json_auto_t *groups = discovery_groups(r);
 	const json_t *batch = find(json_object_get(groups, "groups"), "name", "batch");
 
 	CHECK(find(json_object_get(groups, "groups"), "name", "") == NULL);
-	CHECK_STR(jsonx_str(batch, "preferredVersion.groupVersion"), "batch/v1");
+	CHECK_STR(jsonx_str(find(json_object_get(groups, "groups"), "name", "apps"), "preferredVersion.version"), "v1");
+	CHECK_STR(jsonx_str(batch, "preferredVersion.groupVersion"), "batch/v1beta1");
+	CHECK_STR(jsonx_str(json_array_get(json_object_get(batch, "versions"), 0), "version"), "v1");
 	CHECK_INT(json_array_size(json_object_get(batch, "versions")), 2);
 	CHECK_STR(jsonx_str(json_array_get(json_object_get(batch, "versions"), 1), "version"), "v1beta1");
 	registry_free(r);
