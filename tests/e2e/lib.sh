@@ -23,10 +23,12 @@ FAILED=0
 
 cleanup() {
 	local p m
-	for p in "${PIDS[@]:-}"; do
-		[ -n "$p" ] && kill -9 "$p" 2>/dev/null
-	done
-	wait 2>/dev/null
+	{
+		for p in "${PIDS[@]:-}"; do
+			[ -n "$p" ] && kill -9 "$p" && wait "$p"
+		done
+		wait
+	} 2>/dev/null
 	for m in "${MOUNTS[@]:-}"; do
 		[ -n "$m" ] && umount -l "$m" 2>/dev/null
 	done
@@ -53,6 +55,12 @@ fail() {
 	FAILED=$((FAILED + 1))
 	echo "not ok - $1"
 	[ -n "${2:-}" ] && printf '%s\n' "$2" | head -40 | sed 's/^/    /'
+	# After a crash every further line would only say so again.
+	if [ -n "${SERVER_PID:-}" ] && ! kill -0 "$SERVER_PID" 2>/dev/null; then
+		echo "the server has died; its last words:"
+		tail -n 5 "$T"/*/err
+		done_testing
+	fi
 	return 0
 }
 # is SENTENCE GOT WANTED
@@ -107,6 +115,7 @@ server_wait() {
 server_stop() {
 	kill -TERM "$SERVER_PID" 2>/dev/null
 	wait "$SERVER_PID" 2>/dev/null
+	SERVER_PID=
 }
 # api METHOD PATH [CURL ARGS...]: over the Unix socket, as root.
 api() {
