@@ -2,15 +2,15 @@
 BUILD ?= build
 PREFIX ?= /usr/local
 
-.PHONY: all demo test bench install check format fuzz crash clean deps
+.PHONY: all demo test bench install uninstall check format fuzz crash clean FORCE
 
 all: $(BUILD)/.sources
-	@ninja -C $(BUILD) stoker
+	@ninja -C $(BUILD)
 
 # Configure when there is no build yet, and again when a file has come or gone.
 $(BUILD)/.sources: FORCE
-	@command -v meson >/dev/null && pkg-config --exists jansson libevent_openssl yaml-0.1 sqlite3 libcurl || tools/bootstrap build
-	@find src tests meson.build tests/meson.build \( -name '*.c' -o -name meson.build \) | LC_ALL=C sort > .sources.new; \
+	@tools/bootstrap check || tools/bootstrap build
+	@find src tests meson.build \( -name '*.c' -o -name meson.build \) | LC_ALL=C sort > .sources.new; \
 	if [ ! -f $(BUILD)/build.ninja ]; then meson setup $(BUILD) --prefix $(PREFIX) >/dev/null || { meson setup $(BUILD) --prefix $(PREFIX); exit 1; }; \
 	elif ! cmp -s .sources.new $@; then meson setup --reconfigure $(BUILD) >/dev/null; fi; \
 	mv .sources.new $@
@@ -30,8 +30,14 @@ bench:
 	@$(MAKE) --no-print-directory all
 	@tools/bench
 
+# DESTDIR is meson's own: it stands in the environment.  The prefix is the one asked for now, whatever the build was made with.
+install: export DESTDIR := $(DESTDIR)
 install: all
+	@meson setup --reconfigure $(BUILD) --prefix $(PREFIX) >/dev/null
 	@meson install -C $(BUILD) --no-rebuild
+
+uninstall:
+	@ninja -C $(BUILD) uninstall
 
 check:
 	@tools/check
