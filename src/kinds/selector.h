@@ -20,8 +20,8 @@ bool selector_is_everything(const struct selector *s); /* NULL too */
 /* `labels` may be NULL. */
 bool selector_match_labels(const struct selector *s, const json_t *labels);
 bool selector_match_fields(const struct selector *s, const json_t *obj);
-/* A quick look at an object's text before it is decoded: false only if it cannot match, because a key or value that it needs
- * is nowhere in the text.  For selectors of labels or of fields. */
+/* A quick look at an object's text before it is decoded: false only if it cannot match, because a key or value that it
+ * needs is nowhere in the text.  For selectors of labels or of fields. */
 bool selector_may_match(const struct selector *s, struct str text);
 /* The one value a field selector demands for `label` by '=', or NULL: lets a list go straight to an object. */
 const char *selector_field_equals(const struct selector *s, const char *label);
