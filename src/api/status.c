@@ -77,12 +77,15 @@ static void standard_text(const struct err *e, const struct status_subject *abou
 static json_t *details_of(const struct err *e, const struct status_subject *about)
 {
 	json_t *details = json_object();
+	/* kubectl shows either the name and the causes, or the message: without causes it must get no name, yet
+	 * details. */
+	bool named = e->kind != ERR_INVALID || e->ncauses;
 
-	if (about->name)
+	if (named && about->name)
 		json_object_set_new(details, "name", jsonx_string(about->name));
-	if (about->kind && *about->kind->group)
+	if (named && about->kind && *about->kind->group)
 		json_object_set_new(details, "group", json_string(about->kind->group));
-	if (about->kind)
+	if (named && about->kind)
 		json_object_set_new(details, "kind",
 				    json_string(e->kind == ERR_INVALID ? about->kind->kind : about->kind->plural));
 	if (e->ncauses)
