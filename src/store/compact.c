@@ -8,6 +8,9 @@
  *
  * Rows of expiring kinds are found through their partial index, in order of age, and deleted as by anyone.
  *
+ * Pages that become free are used again, and the file keeps its size.  On a full disk space is worth more than history:
+ * all but the last seconds of it goes, and free pages go back to the file system.
+ *
  * A step runs in the work phase and is bounded by rows and by time; its transaction is committed by the next turn, with
  * that turn's requests.  With nothing to do there is one timer, for the moment the oldest row comes of age, and with an
  * empty history not even that.
@@ -22,10 +25,15 @@
 #define STEP_DELETES 512  /* each dirties a page or two, and all are in one commit; more than a busy turn writes */
 #define STEP_NS      (4 * 1000 * 1000)
 #define CHECK_EVERY  32 /* rows between looks at the clock */
+#define FULL_DELETES 64 /* in one step on a full disk, where the log has little room */
+#define FULL_HISTORY 10 /* seconds kept then: enough for a watcher that is connecting again */
+#define FULL_PAGES   256
 
 struct step {
 	int64_t now;
 	int64_t until_ns;
+	int64_t history_seconds;
+	int max_deletes;
 	int rows, deletes;
 	bool more;   /* stopped by a bound */
 	int64_t due; /* wall second of the next row to come of age; 0: none */
@@ -34,7 +42,7 @@ struct step {
 static bool step_spent(struct step *st)
 {
 	st->rows++;
-	if (st->rows >= STEP_ROWS || st->deletes >= STEP_DELETES ||
+	if (st->rows >= STEP_ROWS || st->deletes >= st->max_deletes ||
 	    (st->rows % CHECK_EVERY == 0 && clock_mono_ns() > st->until_ns))
 		st->more = true;
 	return st->more;
@@ -91,8 +99,8 @@ static int find_passing(struct store *s, struct step *step, struct passing *ret,
 		int64_t rv = sqlite3_column_int64(st, 0);
 		int64_t time = sqlite3_column_int64(st, 3);
 
-		if (rv > s->rv - s->config.history_rows && time + s->config.history_seconds > step->now) {
-			step_due(step, time + s->config.history_seconds);
+		if (rv > s->rv - s->config.history_rows && time + step->history_seconds > step->now) {
+			step_due(step, time + step->history_seconds);
 			break;
 		}
 		ret[n++] =
@@ -206,13 +214,64 @@ static void arm(struct store *s, int64_t due, int64_t now)
 	loop_timer_set(s->loop, &s->compact_timer, ms > 100 ? ms : 100);
 }
 
+/* Moves pages from the end of the file into free ones; the next checkpoint cuts it. */
+static int shrink(struct store *s, struct step *step, struct err *e)
+{
+	sqlite3_stmt *st;
+	int64_t pages = 0;
+	int rc = sql_use(s, SQL_FREE_PAGES, &st);
+
+	if (rc == SQLITE_OK && (rc = sqlite3_step(st)) == SQLITE_ROW)
+		pages = sqlite3_column_int64(st, 0);
+	sqlite3_reset(st);
+	if (rc != SQLITE_ROW)
+		return sql_error(s, rc, "counting free pages", e);
+	if (!pages)
+		return 0;
+	if (txn_begin(s, false, e) < 0)
+		return -1;
+	rc = sql_use(s, SQL_SHRINK, &st);
+	if (rc != SQLITE_OK)
+		return txn_fail(s, rc, "shrinking the database", e);
+	for (int n = 0; (rc = sqlite3_step(st)) == SQLITE_ROW && !step->more; n++)
+		step->more = n >= FULL_PAGES || clock_mono_ns() > step->until_ns;
+	sqlite3_reset(st);
+	return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : txn_fail(s, rc, "shrinking the database", e);
+}
+
+/* On a full disk a step is a transaction of its own: if there is no room for it, no request fails with it. */
+static bool full_step(struct store *s)
+{
+	struct step step = { .now = clock_wall(),
+			     .until_ns = clock_mono_ns() + STEP_NS,
+			     .history_seconds = FULL_HISTORY < s->config.history_seconds ? FULL_HISTORY
+											 : s->config.history_seconds,
+			     .max_deletes = FULL_DELETES };
+	struct err e = ERR_INIT;
+	int r;
+
+	if (s->open)
+		return true;
+	r = compact_history(s, &step, &e);
+	if (r == 0 && !step.more)
+		r = shrink(s, &step, &e);
+	if (s->open || s->poisoned)
+		txn_commit(s);
+	return r == 0 && step.more;
+}
+
 bool compact_step(struct store *s)
 {
-	struct step step = { .now = clock_wall(), .until_ns = clock_mono_ns() + STEP_NS };
+	struct step step = { .now = clock_wall(),
+			     .until_ns = clock_mono_ns() + STEP_NS,
+			     .history_seconds = s->config.history_seconds,
+			     .max_deletes = STEP_DELETES };
 	struct err e = ERR_INIT;
 
-	if (s->full || s->trouble[0] || s->poisoned)
+	if (s->trouble[0] || s->poisoned)
 		return false;
+	if (s->full)
+		return full_step(s);
 	if (expire_objects(s, &step, &e) < 0 || compact_history(s, &step, &e) < 0) {
 		log_warn("compaction failed: %s, trying again later", e.text);
 		step = (struct step){ .now = step.now, .due = step.now + 60 };

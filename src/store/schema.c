@@ -34,7 +34,7 @@ int schema_open(struct store *s, const char *name, int flags, struct err *e)
 {
 	static const char pragmas[] = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA page_size = " STRINGIFY(
 		STORE_PAGE) ";"
-			    "PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+			    "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
 			    "PRAGMA secure_delete = OFF; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF;"
 			    "PRAGMA cache_size = -" STRINGIFY(
 				    STORE_CACHE_KIB) "; PRAGMA journal_size_limit = 16777216;";

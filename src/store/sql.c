@@ -41,6 +41,9 @@ static const char *const texts[SQL__COUNT] = {
 	[SQL_EXPIRING] = "SELECT r.rv, r.time, r.kind, r.ns, r.name, l.rv FROM revision r LEFT JOIN live l"
 			 " ON l.kind = r.kind AND l.ns = r.ns AND l.name = r.name"
 			 " WHERE r.expires = 1 AND r.rv > ?1 ORDER BY r.rv",
+	[SQL_FREE_PAGES] = "PRAGMA freelist_count",
+	/* A row for each page that has left the end of the file. */
+	[SQL_SHRINK] = "PRAGMA incremental_vacuum",
 };
 
 int sql_use(struct store *s, enum sql_id id, sqlite3_stmt **ret)

@@ -46,6 +46,8 @@ enum sql_id {
 	SQL_PASSING,
 	SQL_FORGET,
 	SQL_EXPIRING,
+	SQL_FREE_PAGES,
+	SQL_SHRINK,
 	SQL__COUNT
 };
 
@@ -135,6 +137,8 @@ void txn_changed(struct store *s, const struct change *c);
 /* Reads rv and floor from the database; keeps the last durable ones if that fails. */
 int txn_resync(struct store *s);
 void txn_finish(struct store *s);
+/* Commits now, for upkeep that must not share its fate with the requests of a turn. */
+void txn_commit(struct store *s);
 void txn_checkpoint(struct store *s);
 
 /* --- read.c --- */
@@ -147,7 +151,7 @@ void read_seal_context(const struct store *s, int kind, const char *ns, const ch
 void compact_init(struct store *s);
 /* After a commit: queue a step or arm the timer if there is reason to. */
 void compact_poke(struct store *s);
-/* One bounded step; false when nothing was left to do. */
+/* One bounded step; false when nothing was left to do.  On a full disk it also gives free pages back to it. */
 bool compact_step(struct store *s);
 
 /* --- full.c --- */

@@ -282,6 +282,11 @@ static void on_commit(void *arg)
 	loop_schedule(s->loop, &s->after_hook);
 }
 
+void txn_commit(struct store *s)
+{
+	on_commit(s);
+}
+
 static void on_after(void *arg)
 {
 	struct store *s = arg;

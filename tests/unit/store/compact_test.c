@@ -144,6 +144,48 @@ TEST("a compaction that cannot be committed is as if it had not been")
 	util_done(&f);
 }
 
+TEST("on a full disk deleted objects leave the file, and it becomes shorter")
+{
+	struct fixture f = util_new();
+	auto_free char *path = util_path(&f, "stoker.db");
+	auto_free char *data = xcalloc(1, 20001);
+	struct stat before;
+	struct stat after;
+	char name[16];
+
+	memset(data, 'x', 20000);
+	clock_fake(1000000);
+	for (int i = 0; i < 200; i++) {
+		snprintf(name, sizeof(name), "n%03d", i);
+		util_put(&f, f.pods, "a", name, data);
+		util_turn(&f);
+	}
+	vfs_fail(f.s->vfs, &(struct store_fail){ .no_room = true });
+	full_enter(f.s);
+	util_turn(&f);
+	CHECK_INT(stat(path, &before), 0);
+	for (int i = 0; i < 190; i++) {
+		snprintf(name, sizeof(name), "n%03d", i);
+		CHECK(util_delete(&f, f.pods, "a", name) > 0);
+	}
+	util_turn(&f);
+	f.s->full_timer.fire(f.s);
+	compact_all(&f);
+	CHECK_HISTORY(&f, "-a/n189", f.pods, 389);
+	clock_fake(1000000 + 11);
+	compact_all(&f);
+	CHECK_INT(stat(path, &after), 0);
+	CHECK(after.st_size < before.st_size / 4);
+	CHECK_INT(store_count(f.s, f.pods, NULL), 10);
+	CHECK_STR(store_trouble(f.s), "disk full");
+	util_close(&f);
+	CHECK_INT(util_open(&f), 0);
+	CHECK_INT(store_count(f.s, f.pods, NULL), 10);
+	CHECK_INT(store_revision(f.s), 390);
+	clock_fake(-1);
+	util_done(&f);
+}
+
 TEST("the file does not grow for ever under churn")
 {
 	struct fixture f = util_new();
