@@ -51,7 +51,7 @@ int file_write(const char *path, mode_t mode, struct str text, struct err *e)
 	if (fd < 0)
 		return err_errno(e, ERR_INTERNAL, "%s", tmp);
 	if (fchmod(fd, mode) < 0 || write_all(fd, text) < 0 || fsync(fd) < 0 || rename(tmp, path) < 0) {
-		err_errno(e, ERR_INTERNAL, "%s", path);
+		err_errno(e, errno == ENOSPC || errno == EDQUOT ? ERR_STORAGE_FULL : ERR_INTERNAL, "%s", path);
 		unlink(tmp);
 		return -1;
 	}

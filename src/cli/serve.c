@@ -283,7 +283,12 @@ static void on_started(void *arg, const struct err *commit)
 	struct server *sv = arg;
 	struct err e = *commit;
 
-	if (e.kind != ERR_NONE || write_kubeconfig(sv, &e) < 0) {
+	if (e.kind == ERR_NONE && write_kubeconfig(sv, &e) < 0 && e.kind == ERR_STORAGE_FULL) {
+		/* Who wants to delete something needs a server first. */
+		log_warn("write the admin's kubeconfig: %s, ignoring", e.text);
+		err_clear(&e);
+	}
+	if (e.kind != ERR_NONE) {
 		log_error("start: %s", e.text);
 		sv->status = 1;
 		loop_stop(sv->loop);
