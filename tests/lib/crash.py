@@ -189,4 +189,5 @@ def main():
     checks.done()
 
 
-main()
+if __name__ == "__main__":
+    main()
