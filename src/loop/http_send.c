@@ -2,8 +2,9 @@
 /* http_send.c - the bytes that go out, and what follows when the last one has left
  *
  * A reply is sent from its caller's buffer; what the socket does not take waits in the connection's queue for the
- * socket to become writable.  Streams always queue.  After the last byte of a reply the connection is idle again, or
- * closed, or, when a request was refused before all of it had come, lingers.
+ * socket to become writable.  Streams always queue.  A reader that takes nothing for as long as a request may take is
+ * cut off, whatever it was sent.  After the last byte of a reply the connection is idle again, or closed, or, when a
+ * request was refused before all of it had come, lingers.
  */
 #include <errno.h>
 #include <sys/socket.h>
@@ -134,10 +135,13 @@ void conn_answered(struct http_conn *c)
 static void drained(struct http_conn *c)
 {
 	conn_wait_writable(c, false);
-	if (c->state == CONN_FLUSHING)
+	if (c->state == CONN_FLUSHING) {
 		finish(c);
-	else if (c->state == CONN_HANDLING && c->req->on_drained)
-		c->req->on_drained(c->req->drained_arg);
+	} else if (c->state == CONN_HANDLING) {
+		c->deadline = 0;
+		if (c->req->on_drained)
+			c->req->on_drained(c->req->drained_arg);
+	}
 }
 
 void conn_flush(struct http_conn *c)
@@ -162,7 +166,7 @@ void conn_flush(struct http_conn *c)
 		drained(c);
 	} else if (c->state != CONN_DEAD) {
 		conn_wait_writable(c, true);
-		if (total && c->state == CONN_FLUSHING)
+		if (total || !c->deadline) /* a stream has none until its reader stands still */
 			conn_allow(c, c->server->limits.request_ms);
 	}
 	conn_leave(c);

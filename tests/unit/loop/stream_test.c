@@ -85,6 +85,40 @@ TEST("what a stuck reader does not take is pending, and shared by reference")
 	web_done(&w);
 }
 
+TEST("a reader that takes nothing any more is cut off, one that waits for news is not")
+{
+	static char block[100000];
+	const struct http_limits limits = { .url = 256,
+					    .headers = 512,
+					    .body = 1024,
+					    .connections = 3,
+					    .request_ms = 50,
+					    .idle_ms = 50,
+					    .sweep_ms = 10 };
+	struct web w;
+	int patient;
+	int stuck;
+
+	web_init(&w, NULL, &limits);
+	patient = web_connect(&w);
+	web_send(&w, patient, "GET /stream HTTP/1.1\r\n\r\n", 24);
+	web_receive(&w, patient, "\r\n\r\n");
+	stuck = web_connect(&w);
+	web_send(&w, stuck, "GET /stream HTTP/1.1\r\n\r\n", 24);
+	for (int i = 0; i < 10000 && !w.closed; i++) {
+		if (i < 100)
+			http_stream_write(w.waiting[1], block, sizeof(block));
+		web_turn(&w);
+	}
+	CHECK_INT(w.closed, 1);
+	CHECK_INT(http_server_connections(w.server), 1);
+	http_stream_write(w.waiting[0], "news", 4);
+	CHECK_STR(web_receive(&w, patient, "news\r\n"), "4\r\nnews\r\n");
+	close(patient);
+	close(stuck);
+	web_done(&w);
+}
+
 TEST("a stream's holder hears when the client goes away")
 {
 	struct web w;
