@@ -100,9 +100,8 @@ int write_remove(struct api *api, struct api_request *req, json_t *old, struct a
 	return 0;
 }
 
-static int settle_name(struct api *api, const struct api_request *req, json_t *obj, struct err *e)
+static int settle_name(struct api *api, const struct api_request *req, json_t *obj, bool generated, struct err *e)
 {
-	bool generated = !req->name && *jsonx_str_or(obj, "metadata.generateName", "");
 	int kind;
 
 	if (api_store_kind(api, req->kind, &kind, e) < 0)
@@ -112,7 +111,7 @@ static int settle_name(struct api *api, const struct api_request *req, json_t *o
 
 		if (!store_exists(api_store(api), kind, req->ns, name))
 			return 0;
-		if (!generated || !str_starts(name, jsonx_str(obj, "metadata.generateName")))
+		if (!generated)
 			return err_set(e, ERR_EXISTS, "%s", "");
 		object_regenerate_name(obj);
 	}
@@ -124,6 +123,7 @@ int write_new(struct api *api, struct api_request *req, json_t *obj, bool applie
 	      struct err *e)
 {
 	const struct kind *k = req->kind;
+	bool generated = !req->name && !*jsonx_str_or(obj, "metadata.name", "");
 
 	if (object_stamp_new(k, obj, req->ns, req->name, e) < 0)
 		return -1;
@@ -133,7 +133,7 @@ int write_new(struct api *api, struct api_request *req, json_t *obj, bool applie
 		k->prepare_create(obj);
 	kind_default(k, obj);
 	if (admit_write(api, req, obj, NULL, e) < 0 || kind_validate(k, obj, e) < 0 ||
-	    settle_name(api, req, obj, e) < 0)
+	    settle_name(api, req, obj, generated, e) < 0)
 		return -1;
 	if (!applied)
 		track_managers(req, NULL, obj);
