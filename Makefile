@@ -39,8 +39,8 @@ install: all
 uninstall:
 	@ninja -C $(BUILD) uninstall
 
-check:
-	@tools/check
+check: all
+	@tools/run-tests layers size format docs clang
 
 format:
 	@clang-format -i $$(git ls-files '*.c' '*.h')

@@ -58,19 +58,31 @@ int file_write(const char *path, mode_t mode, struct str text, struct err *e)
 	return 0;
 }
 
+/* mkdir whose mode does not depend on the umask; a directory that is there keeps its own. */
+static int make_dir(const char *path, mode_t mode, struct err *e)
+{
+	if (mkdir(path, mode) == 0) {
+		if (chmod(path, mode) < 0)
+			return err_errno(e, ERR_INTERNAL, "%s", path);
+		return 0;
+	}
+	return errno == EEXIST ? 0 : err_errno(e, ERR_INTERNAL, "%s", path);
+}
+
 int file_make_dirs(const char *path, mode_t mode, struct err *e)
 {
 	auto_free char *copy = xstrdup(path);
 
 	for (char *p = copy + 1; *p; p++) {
+		int r;
+
 		if (*p != '/')
 			continue;
 		*p = '\0';
-		if (mkdir(copy, 0755) < 0 && errno != EEXIST)
-			return err_errno(e, ERR_INTERNAL, "%s", copy);
+		r = make_dir(copy, 0755, e);
 		*p = '/';
+		if (r < 0)
+			return -1;
 	}
-	if (mkdir(copy, mode) < 0 && errno != EEXIST)
-		return err_errno(e, ERR_INTERNAL, "%s", path);
-	return 0;
+	return make_dir(copy, mode, e);
 }

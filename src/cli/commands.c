@@ -85,9 +85,12 @@ static int run_help(const struct command *cmd, int argc, char **argv)
 	const struct command *about;
 	auto_free char *name = NULL;
 
-	(void)cmd;
 	if (argc < 2) {
 		overview();
+		return 0;
+	}
+	if (streq(argv[1], "--help") || streq(argv[1], "-h")) {
+		command_help(cmd);
 		return 0;
 	}
 	name = argc > 2 ? xasprintf("%s %s", argv[1], argv[2]) : xstrdup(argv[1]);
@@ -112,9 +115,11 @@ const struct command cmd_help = {
 
 static int run_version(const struct command *cmd, int argc, char **argv)
 {
-	(void)cmd;
-	(void)argc;
-	(void)argv;
+	char **rest;
+	int nrest;
+
+	if (command_parse(cmd, NULL, argc, argv, 0, 0, &rest, &nrest) < 0)
+		return 2;
 	puts("stoker " STOKER_VERSION " (Kubernetes API v1.32)");
 	return 0;
 }
@@ -181,7 +186,7 @@ int command_main(int argc, char **argv)
 		return argc < 2 ? 2 : 0;
 	}
 	if (streq(argv[1], "--version"))
-		return run_version(&cmd_version, argc, argv);
+		return run_version(&cmd_version, 1, (char *[]){ (char *)"version", NULL });
 	cmd = match(argc, argv, &words);
 	if (cmd)
 		return cmd->run(cmd, argc - words, argv + words);

@@ -49,9 +49,14 @@ static void print_commands(void)
 
 static int run(const struct command *cmd, int argc, char **argv)
 {
-	if (argc < 2 || !streq(argv[1], "bash")) {
-		fprintf(stderr, "usage: stoker %s bash\n", cmd->name);
-		return argc > 1 && streq(argv[1], "--help") ? (command_help(cmd), 0) : 2;
+	char **rest;
+	int nrest;
+
+	if (command_parse(cmd, NULL, argc, argv, 1, 1, &rest, &nrest) < 0)
+		return 2;
+	if (!streq(rest[0], "bash")) {
+		fprintf(stderr, "stoker completion: there is none for \"%s\", only for bash\n", rest[0]);
+		return 2;
 	}
 	puts("# bash completion for stoker\n"
 	     "_stoker() {\n"

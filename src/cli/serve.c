@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "api/api.h"
 #include "api/rest.h"
@@ -209,6 +210,19 @@ static bool is_loopback(const char *host)
 
 /* ---- building ---- */
 
+/* A new key would make every stored Secret unreadable: better to stop and let someone look for the old one. */
+static int check_key(const char *dir, const char *key, struct err *e)
+{
+	auto_free char *db = xasprintf("%s/stoker.db", dir);
+
+	if (access(db, F_OK) == 0 && access(key, F_OK) < 0)
+		return err_set(
+			e, ERR_INTERNAL,
+			"%s is missing, and without it the Secrets in %s cannot be read; restore it from the backup",
+			key, db);
+	return 0;
+}
+
 static int open_store(struct server *sv, const struct serve_settings *s, struct err *e)
 {
 	auto_free char *key = xasprintf("%s/secrets.key", s->data);
@@ -219,7 +233,7 @@ static int open_store(struct server *sv, const struct serve_settings *s, struct 
 		.event_seconds = EVENT_SECONDS,
 	};
 
-	if (file_make_dirs(s->data, 0700, e) < 0 || seal_open(key, &sv->seal, e) < 0)
+	if (file_make_dirs(s->data, 0700, e) < 0 || check_key(s->data, key, e) < 0 || seal_open(key, &sv->seal, e) < 0)
 		return -1;
 	config.seal = sv->seal;
 	/* The store's lock comes before anything else is written that a second server could disturb. */

@@ -142,7 +142,13 @@ static void tell(struct fetch *t, CURLcode result)
 	long code = 0;
 
 	t->fetcher->lib.easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &code);
-	if (result != CURLE_OK) {
+	if (result == CURLE_COULDNT_CONNECT && t->fetcher->config.unix_socket) {
+		/* curl speaks of localhost and port 80, which nobody asked for */
+		err_set(&e, ERR_UNAVAILABLE, "cannot connect to %s; is the server running?",
+			t->fetcher->config.unix_socket);
+		code = 0;
+		body = STR("");
+	} else if (result != CURLE_OK) {
 		err_set(&e, result == CURLE_OPERATION_TIMEDOUT ? ERR_TIMEOUT : ERR_UNAVAILABLE, "%s: %s",
 			t->fetcher->config.unix_socket ? t->fetcher->config.unix_socket : t->fetcher->config.base_url,
 			t->why[0] ? t->why : t->fetcher->lib.easy_strerror(result));
