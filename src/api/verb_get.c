@@ -18,9 +18,10 @@ int verb_get(struct api *api, struct api_request *req, struct api_result *ret, s
 {
 	struct record r;
 	json_t *obj;
+	int64_t at; /* what is stored now is never older than a revision that has been */
 	int kind;
 
-	if (api_store_kind(api, req->kind, &kind, e) < 0 ||
+	if (list_revision(api, req, &at, e) < 0 || api_store_kind(api, req->kind, &kind, e) < 0 ||
 	    store_get(api_store(api), kind, req->ns, req->name, &r, e) < 0)
 		return -1;
 	ret->code = 200;
