@@ -317,11 +317,13 @@ static void on_request(void *arg, struct http_request *http)
 		serve_document(x);
 }
 
-static void on_bad_request(void *arg, const struct err *e, struct sbuf *body, const char **ret_type)
+static void on_bad_request(void *arg, const struct err *e, int code, struct sbuf *body, const char **ret_type)
 {
 	json_auto_t *status = status_from_err(e, &(struct status_subject){ 0 });
 
 	(void)arg;
+	/* HTTP has codes of its own for what is too long, and a Status says what its status line says. */
+	json_object_set_new(status, "code", json_integer(code));
 	jsonx_dump(status, body);
 	*ret_type = "application/json";
 }

@@ -42,9 +42,8 @@ struct http_peer {
 struct http_handlers {
 	/* A whole request has arrived. */
 	void (*request)(void *arg, struct http_request *req);
-	/* A request could not be read: fill `body` (and its type) for this error.  `e` says what and decides the code.
-	 */
-	void (*bad_request)(void *arg, const struct err *e, struct sbuf *body, const char **ret_type);
+	/* A request could not be read: fill `body` (and its type) for this error and the code of the status line. */
+	void (*bad_request)(void *arg, const struct err *e, int code, struct sbuf *body, const char **ret_type);
 	void *arg;
 };
 

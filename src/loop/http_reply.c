@@ -167,7 +167,7 @@ void reply_fault(struct http_request *req, const struct fault *fault)
 	else
 		err_set(&e, fault->kind, "%s", fault->text);
 	if (s->handlers.bad_request)
-		s->handlers.bad_request(s->handlers.arg, &e, &body, &type);
+		s->handlers.bad_request(s->handlers.arg, &e, fault->code, &body, &type);
 	else
 		sbuf_addf(&body, "%s\n", e.text);
 	req->keep_alive = false;

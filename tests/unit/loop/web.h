@@ -68,14 +68,14 @@ WEB void web_request(void *arg, struct http_request *req)
 		http_stream_start(req, 200, "application/json");
 }
 
-WEB void web_fault(void *arg, const struct err *e, struct sbuf *body, const char **ret_type)
+WEB void web_fault(void *arg, const struct err *e, int code, struct sbuf *body, const char **ret_type)
 {
 	struct web *w = arg;
 
 	w->faults++;
 	w->fault = e->kind;
 	*ret_type = "application/json";
-	sbuf_addf(body, "{\"code\":%d}", err_http_code(e->kind));
+	sbuf_addf(body, "{\"code\":%d}", code);
 }
 
 WEB void web_init(struct web *w, struct tls_server *tls, const struct http_limits *limits)
