@@ -97,9 +97,9 @@ class Ledger:
         else:
             now = (obj["metadata"]["uid"], rv_of(obj), obj.get("data"))
             if not looks_whole(obj):
-                raise Broken("%s is half applied: %s" % (key.name, obj))
+                raise Broken("%s is half applied: %.300s" % (key.name, obj))
             if now != key.state and now[2] not in key.maybe:
-                raise Broken("%s is neither as acknowledged nor as asked for: %s, %s" % (key.name, now[:2], key.state))
+                raise Broken("%s is neither as acknowledged nor as asked for: %s, %s" % (key.name, now[:2], key.state and key.state[:2]))
             if key.state is not GONE and now[1] < key.state[1]:
                 raise Broken("%s went back from revision %d to %d" % (key.name, key.state[1], now[1]))
             self.saw(now[1], key.resource, key.name)
@@ -132,4 +132,5 @@ class History:
         """What another watcher had seen is the beginning of this one."""
         if self.events[:len(seen.events)] != seen.events:
             raise Broken("a watcher saw what the history does not have: %s..., %s..." %
-                         (seen.events[-3:], self.events[max(0, len(seen.events) - 3):len(seen.events)]))
+                         ([e[:3] for e in seen.events[-3:]],
+                          [e[:3] for e in self.events[max(0, len(seen.events) - 3):len(seen.events)]]))
