@@ -79,6 +79,8 @@ static int scale_get(struct api *api, struct api_request *req, struct api_result
 /* The Scale a PUT or PATCH asks for. */
 static int wanted_scale(const struct api_request *req, json_t *now, json_t **ret, struct err *e)
 {
+	if (!json_is_object(req->body) && !(req->verb == VERB_PATCH && req->patch == PATCH_JSON))
+		return err_set(e, ERR_BAD_REQUEST, "a Scale must be an object");
 	if (req->verb == VERB_UPDATE || req->patch == PATCH_APPLY) {
 		*ret = json_incref(req->body);
 		return 0;
@@ -127,6 +129,29 @@ static int scale_write(struct api *api, struct api_request *req, struct api_resu
 
 /* ---- binding ---- */
 
+/* The scheduler may have said before that there was no room: a condition is there once. */
+static void set_scheduled(json_t *pod)
+{
+	char now[CLOCK_RFC3339_LEN];
+	json_t *list;
+	json_t *c;
+	size_t i;
+
+	if (!jsonx_at(pod, "status.conditions"))
+		jsonx_set_new(pod, "status.conditions", json_array());
+	list = jsonx_at(pod, "status.conditions");
+	clock_rfc3339(clock_wall(), now);
+	json_array_foreach (list, i, c)
+		if (str_same(jsonx_str(c, "type"), "PodScheduled"))
+			break;
+	c = json_pack("{s:s, s:s, s:n, s:s}", "type", "PodScheduled", "status", "True", "lastProbeTime",
+		      "lastTransitionTime", now);
+	if (i < json_array_size(list))
+		json_array_set_new(list, i, c);
+	else
+		json_array_append_new(list, c);
+}
+
 static int bind_pod(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
 {
 	const char *node = jsonx_str(req->body, "target.name");
@@ -135,7 +160,6 @@ static int bind_pod(struct api *api, struct api_request *req, struct api_result 
 	json_auto_t *old = NULL;
 	json_auto_t *obj = NULL;
 	struct api_request over = *req;
-	char now[CLOCK_RFC3339_LEN];
 	int r;
 
 	if (!node || !*node)
@@ -157,12 +181,7 @@ static int bind_pod(struct api *api, struct api_request *req, struct api_result 
 			       name, name, jsonx_str(old, "spec.nodeName"));
 	obj = json_deep_copy(old);
 	jsonx_set_new(obj, "spec.nodeName", jsonx_string(node));
-	clock_rfc3339(clock_wall(), now);
-	if (!jsonx_at(obj, "status.conditions"))
-		jsonx_set_new(obj, "status.conditions", json_array());
-	json_array_append_new(jsonx_at(obj, "status.conditions"),
-			      json_pack("{s:s, s:s, s:n, s:s}", "type", "PodScheduled", "status", "True",
-					"lastProbeTime", "lastTransitionTime", now));
+	set_scheduled(obj);
 	over.name = name;
 	r = write_store(api, &over, old, obj, 201, ret, e);
 	if (r == 0) {
@@ -193,6 +212,18 @@ static bool check_budget(void *arg, const struct api_item *item)
 	return !c->blocked;
 }
 
+/* A budget counts pods that run; to remove any other disturbs nobody. */
+static bool needs_budget(const json_t *pod)
+{
+	static const char *const idle[] = { "Pending", "Succeeded", "Failed" };
+	const char *phase = jsonx_str_or(pod, "status.phase", "");
+
+	for (size_t i = 0; i < ARRAY_SIZE(idle); i++)
+		if (streq(phase, idle[i]))
+			return false;
+	return !jsonx_at(pod, "metadata.deletionTimestamp");
+}
+
 static int evict_pod(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
 {
 	const struct kind *budgets = registry_preferred(api_registry(api), "policy", "poddisruptionbudgets");
@@ -209,7 +240,7 @@ static int evict_pod(struct api *api, struct api_request *req, struct api_result
 	if (verb_load(api, req->kind, req->ns, req->name, &pod, e) < 0)
 		return -1;
 	check.pod_labels = jsonx_at(pod, "metadata.labels");
-	if (api_list(api, &list, true, check_budget, &check, &rv, &cont, &remaining, e) < 0)
+	if (needs_budget(pod) && api_list(api, &list, true, check_budget, &check, &rv, &cont, &remaining, e) < 0)
 		return -1;
 	if (check.blocked) {
 		err_set(e, ERR_TOO_MANY, "Cannot evict pod as it would violate the pod's disruption budget.");

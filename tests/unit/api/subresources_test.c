@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/verbs.h"
+#include "server.h"
+
+#define DEPLOYMENT                                                                                                     \
+	"{'metadata':{'name':'d'},'spec':{'replicas':2,'selector':{'matchLabels':{'a':'b'}},'template':{"              \
+	"'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':'i'}]}}}}"
+
+static json_t *sub(struct server *s, enum verb verb, const char *what, const char *name, const char *subresource,
+		   const char *body)
+{
+	struct api_request req = server_request(s, verb, what, "default", name);
+
+	req.subresource = subresource;
+	req.patch = PATCH_MERGE;
+	return server_call(s, &req, body);
+}
+
+TEST("a scale shows and changes the number of replicas")
+{
+	struct server s = server_new();
+
+	server_do(&s, VERB_CREATE, "apps/v1/deployments", "default", NULL, DEPLOYMENT);
+	json_auto_t *got = sub(&s, VERB_GET, "apps/v1/deployments", "d", "scale", NULL);
+	CHECK_STR(jsonx_str(got, "kind"), "Scale");
+	CHECK_STR(jsonx_str(got, "apiVersion"), "autoscaling/v1");
+	CHECK_INT(jsonx_int_or(got, "spec.replicas", -1), 2);
+	CHECK_STR(jsonx_str(got, "status.selector"), "a=b");
+	json_auto_t *patched = sub(&s, VERB_PATCH, "apps/v1/deployments", "d", "scale", "{'spec':{'replicas':4}}");
+	CHECK_STR(jsonx_str(patched, "kind"), "Scale");
+	CHECK_INT(jsonx_int_or(patched, "spec.replicas", -1), 4);
+	json_auto_t *put = sub(&s, VERB_UPDATE, "apps/v1/deployments", "d", "scale", "{'spec':{'replicas':0}}");
+	CHECK_INT(jsonx_int_or(put, "spec.replicas", -1), 0);
+	json_auto_t *whole = server_ask(&s, VERB_GET, "apps/v1/deployments", "default", "d", NULL);
+	CHECK_INT(jsonx_int_or(whole, "spec.replicas", -1), 0);
+	CHECK_INT(jsonx_int_or(whole, "metadata.generation", -1), 3);
+	server_done(&s);
+}
+
+TEST("a scale that makes no sense is refused")
+{
+	static const struct {
+		enum verb verb;
+		const char *body;
+		int code;
+	} rows[] = {
+		{ VERB_UPDATE, "{'spec':{'replicas':-1}}", 422 },
+		{ VERB_UPDATE, "{'spec':{'replicas':'many'}}", 422 },
+		{ VERB_UPDATE, "{'metadata':{'resourceVersion':'1'},'spec':{'replicas':1}}", 409 },
+		{ VERB_UPDATE, "[]", 400 },
+		{ VERB_PATCH, "7", 400 },
+	};
+	struct server s = server_new();
+
+	server_do(&s, VERB_CREATE, "apps/v1/deployments", "default", NULL, DEPLOYMENT);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *got = sub(&s, rows[i].verb, "apps/v1/deployments", "d", "scale", rows[i].body);
+
+		if (got || s.code != rows[i].code)
+			test_fail(__FILE__, __LINE__, "%s gives %d: %s", rows[i].body, s.code, s.message);
+	}
+	json_auto_t *absent = sub(&s, VERB_GET, "apps/v1/deployments", "e", "scale", NULL);
+	CHECK(!absent);
+	CHECK_INT(s.code, 404);
+	server_done(&s);
+}
+
+TEST("a binding gives a pod its node, once")
+{
+	struct server s = server_new();
+
+	server_make_pod(&s, "p");
+	json_auto_t *nowhere = sub(&s, VERB_CREATE, "v1/pods", "p", "binding", "{'target':{}}");
+	CHECK(!nowhere);
+	CHECK_INT(s.code, 422);
+	json_auto_t *done = sub(&s, VERB_CREATE, "v1/pods", "p", "binding", "{'target':{'kind':'Node','name':'n1'}}");
+	CHECK_INT(s.code, 201);
+	CHECK_STR(jsonx_str(done, "status"), "Success");
+	json_auto_t *pod = server_ask(&s, VERB_GET, "v1/pods", "default", "p", NULL);
+	CHECK_STR(jsonx_str(pod, "spec.nodeName"), "n1");
+	json_auto_t *twice = sub(&s, VERB_CREATE, "v1/pods", "p", "binding", "{'target':{'name':'n2'}}");
+	CHECK(!twice);
+	CHECK_INT(s.code, 409);
+	CHECK_STR(s.message, "Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to node "
+			     "\"n1\"");
+	server_done(&s);
+}
+
+TEST("a pod that could not be placed before has one PodScheduled condition after its binding")
+{
+	struct server s = server_new();
+
+	server_make_pod(&s, "p");
+	json_auto_t *waiting = sub(&s, VERB_PATCH, "v1/pods", "p", "status",
+				   "{'status':{'conditions':[{'type':'Ready','status':'False'},{'type':'PodScheduled',"
+				   "'status':'False','reason':'Unschedulable','message':'no room'}]}}");
+	CHECK(waiting != NULL);
+	json_auto_t *done = sub(&s, VERB_CREATE, "v1/pods", "p", "binding", "{'target':{'name':'n1'}}");
+	CHECK(done != NULL);
+	json_auto_t *pod = server_ask(&s, VERB_GET, "v1/pods", "default", "p", NULL);
+	const json_t *conditions = jsonx_at(pod, "status.conditions");
+	CHECK_INT(json_array_size(conditions), 2);
+	CHECK_STR(jsonx_str(json_array_get(conditions, 1), "type"), "PodScheduled");
+	CHECK_STR(jsonx_str(json_array_get(conditions, 1), "status"), "True");
+	CHECK(!jsonx_str(json_array_get(conditions, 1), "reason"));
+	server_done(&s);
+}
+
+TEST("an eviction deletes a pod unless a budget forbids it")
+{
+	struct server s = server_new();
+
+	server_do(&s, VERB_CREATE, "v1/pods", "default", NULL,
+		  "{'metadata':{'name':'p','labels':{'app':'x'}},'spec':{'containers':[{'name':'c','image':'i'}]}}");
+	server_make_pod(&s, "q");
+	server_do(&s, VERB_CREATE, "policy/v1/poddisruptionbudgets", "default", NULL,
+		  "{'metadata':{'name':'b'},'spec':{'minAvailable':1,'selector':{'matchLabels':{'app':'x'}}}}");
+	json_auto_t *running = sub(&s, VERB_PATCH, "v1/pods", "p", "status", "{'status':{'phase':'Running'}}");
+	CHECK(running != NULL);
+	json_auto_t *blocked = sub(&s, VERB_CREATE, "v1/pods", "p", "eviction", "{'metadata':{'name':'p'}}");
+	CHECK(!blocked);
+	CHECK_INT(s.code, 429);
+	CHECK_STR(s.message, "Cannot evict pod as it would violate the pod's disruption budget.");
+	CHECK(s.e.retry_after > 0);
+	json_auto_t *other = sub(&s, VERB_CREATE, "v1/pods", "q", "eviction", "{'metadata':{'name':'q'}}");
+	CHECK_INT(s.code, 201);
+	CHECK_STR(jsonx_str(other, "status"), "Success");
+	CHECK(!server_has(&s, "v1/pods", "default", "q"));
+	json_auto_t *dry = sub(&s, VERB_CREATE, "v1/pods", "q", "eviction", "{}");
+	CHECK(!dry);
+	CHECK_INT(s.code, 404);
+	server_done(&s);
+}
+
+TEST("a budget does not protect pods that do not run")
+{
+	static const char *const phases[] = { "Pending", "Succeeded", "Failed" };
+	struct server s = server_new();
+
+	server_do(&s, VERB_CREATE, "policy/v1/poddisruptionbudgets", "default", NULL,
+		  "{'metadata':{'name':'b'},'spec':{'minAvailable':1,'selector':{}}}");
+	for (size_t i = 0; i < ARRAY_SIZE(phases); i++) {
+		auto_free char *status = xasprintf("{'status':{'phase':'%s'}}", phases[i]);
+
+		server_make_pod(&s, "p");
+		json_auto_t *set = sub(&s, VERB_PATCH, "v1/pods", "p", "status", status);
+		json_auto_t *gone = sub(&s, VERB_CREATE, "v1/pods", "p", "eviction", "{}");
+		CHECK(set != NULL);
+		if (!gone)
+			test_fail(__FILE__, __LINE__, "%s: %s", phases[i], s.message);
+	}
+	server_done(&s);
+}
+
+TEST("finalize writes the namespace's own finalizers")
+{
+	struct server s = server_new();
+	struct api_request req = server_request(&s, VERB_UPDATE, "v1/namespaces", "", "n");
+
+	server_do(&s, VERB_CREATE, "v1/namespaces", "", NULL, "{'metadata':{'name':'n'}}");
+	req.subresource = "finalize";
+	json_auto_t *two = server_call(&s, &req, "{'spec':{'finalizers':['kubernetes','e.org/x']}}");
+	CHECK_JSON(jsonx_at(two, "spec.finalizers"), "['kubernetes','e.org/x']");
+	json_auto_t *none = server_call(&s, &req, "{'spec':{}}");
+	CHECK(none && !jsonx_at(none, "spec.finalizers"));
+	CHECK(server_has(&s, "v1/namespaces", "", "n"));
+	server_done(&s);
+}
