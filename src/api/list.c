@@ -13,13 +13,14 @@
 #include "base/limits.h"
 #include "base/mem.h"
 
-static int read_token(const char *token, struct list_walk *w, struct err *e)
+static int read_token(const char *token, int64_t now, struct list_walk *w, struct err *e)
 {
 	auto_sbuf struct sbuf text = SBUF(LIMIT_URL);
 	json_auto_t *t = NULL;
 
 	if (!base64url_decode(token, strlen(token), &text) ||
-	    jsonx_parse(text.p ? text.p : "", text.n, NULL, NULL, &t, e) < 0 || !jsonx_str(t, "name"))
+	    jsonx_parse(text.p ? text.p : "", text.n, NULL, NULL, &t, e) < 0 || !jsonx_str(t, "name") ||
+	    !json_is_integer(json_object_get(t, "rv")) || jsonx_int_or(t, "rv", 0) > now)
 		return err_set(e, ERR_BAD_REQUEST, "continue key is not valid: %.60s", token);
 	w->at = jsonx_int_or(t, "rv", 0);
 	w->after_ns = xstrdup(jsonx_str_or(t, "ns", ""));
@@ -66,7 +67,7 @@ int list_walk_init(struct api *api, const struct api_request *req, struct list_w
 		if (req->rv && *req->rv && !streq(req->rv, "0"))
 			return err_set(e, ERR_BAD_REQUEST,
 				       "specifying resource version is not allowed when using continue");
-		if (read_token(req->cont, w, e) < 0)
+		if (read_token(req->cont, store_revision(api_store(api)), w, e) < 0)
 			return -1;
 		if (w->at < store_oldest(api_store(api)))
 			return err_set(e, ERR_EXPIRED,
@@ -241,18 +242,33 @@ char *list_walk_token(struct api *api, const struct api_request *req, const stru
 	return sbuf_steal(&token);
 }
 
+struct reader {
+	bool (*fn)(void *arg, const struct api_item *item);
+	void *arg;
+	bool enough;
+};
+
+static bool give_to_reader(void *arg, const struct api_item *item)
+{
+	struct reader *r = arg;
+
+	r->enough = !r->fn(r->arg, item);
+	return !r->enough;
+}
+
 int api_list(struct api *api, struct api_request *req, bool want_objects,
 	     bool (*fn)(void *arg, const struct api_item *item), void *arg, int64_t *ret_rv, char **ret_cont,
 	     int64_t *ret_remaining, struct err *e)
 {
+	struct reader reader = { fn, arg, false };
 	struct list_walk w;
 	int r;
 
 	if (verb_authorize(api, req, e) < 0)
 		return -1;
 	r = list_walk_init(api, req, &w, e);
-	while (r == 0 && !w.done)
-		r = list_walk_step(api, req, &w, want_objects, 1000, fn, arg, e);
+	while (r == 0 && !w.done && !reader.enough)
+		r = list_walk_step(api, req, &w, want_objects, 1000, give_to_reader, &reader, e);
 	if (r == 0) {
 		*ret_rv = w.at;
 		*ret_cont = list_walk_token(api, req, &w, ret_remaining);
