@@ -37,6 +37,7 @@ struct watcher {
 	struct watcher *next, **pprev; /* of the same stored kind */
 	struct watcher *run_next;
 	bool queued;
+	bool stopped; /* while readers are called: released when they are done */
 	enum watch_state state;
 	struct api_request req;
 	char *ns;
@@ -59,6 +60,8 @@ struct watch_hub {
 	int nkinds;
 	size_t count;
 	struct watcher *runnable, **run_last;
+	unsigned telling; /* readers are being called, who may stop any watch: nobody is unlinked */
+	unsigned stopped; /* meanwhile */
 	struct loop_hook work;
 	struct loop_timer tick;
 	unsigned ticks;
@@ -86,7 +89,7 @@ static void unlink_watcher(struct watcher *w)
 		loop_timer_clear(&hub->tick);
 }
 
-void watch_stop(struct watcher *w)
+static void release(struct watcher *w)
 {
 	unlink_watcher(w);
 	loop_timer_done(&w->timeout);
@@ -95,6 +98,33 @@ void watch_stop(struct watcher *w)
 	selector_free((struct selector *)w->req.field_sel);
 	free(w->ns);
 	free(w);
+}
+
+void watch_stop(struct watcher *w)
+{
+	if (!w->hub->telling) {
+		release(w);
+		return;
+	}
+	w->stopped = true;
+	w->hub->stopped++;
+	loop_timer_clear(&w->timeout);
+}
+
+static void tell_end(struct watch_hub *hub)
+{
+	if (--hub->telling || !hub->stopped)
+		return;
+	hub->stopped = 0;
+	for (int k = 0; k < hub->nkinds; k++) {
+		struct watcher *next;
+
+		for (struct watcher *w = hub->by_kind[k]; w; w = next) {
+			next = w->next;
+			if (w->stopped)
+				release(w);
+		}
+	}
 }
 
 static void end(struct watcher *w, bool cut)
@@ -114,9 +144,10 @@ static void send(struct watcher *w, const struct sbuf *line)
 
 static void send_object(struct watcher *w, const struct watch_event *ev)
 {
-	json_auto_t *obj = watch_object(&w->shape, ev);
+	json_auto_t *obj = w->stopped ? NULL : watch_object(&w->shape, ev);
 
-	w->sink.object(w->sink.arg, ev->type, obj);
+	if (obj)
+		w->sink.object(w->sink.arg, ev->type, obj);
 }
 
 static void send_bookmark(struct watcher *w, int64_t rv, bool list_end)
@@ -147,7 +178,7 @@ static void make_runnable(struct watcher *w)
 {
 	struct watch_hub *hub = w->hub;
 
-	if (w->queued)
+	if (w->queued || w->stopped)
 		return;
 	w->queued = true;
 	w->run_next = NULL;
@@ -164,6 +195,7 @@ static bool in_scope(const struct watcher *w, const char *ns)
 struct listing {
 	struct watcher *w;
 	struct sbuf lines;
+	json_t *objects; /* told after the step: a reader in this process may call the store, a list's reader may not */
 };
 
 static bool add_listed(void *arg, const struct api_item *item)
@@ -173,7 +205,7 @@ static bool add_listed(void *arg, const struct api_item *item)
 	struct watch_event ev = { "ADDED", item->object, item->text, w->walk.at };
 
 	if (w->sink.object) {
-		send_object(w, &ev);
+		json_array_append(l->objects, item->object);
 		return true;
 	}
 	watch_line(&w->shape, &ev, !w->columns_sent, &l->lines);
@@ -183,9 +215,12 @@ static bool add_listed(void *arg, const struct api_item *item)
 
 static void step_listing(struct watcher *w)
 {
-	struct listing l = { .w = w, .lines = SBUF(LIMIT_REPLY_QUEUE) };
+	json_auto_t *objects = json_array();
+	struct listing l = { .w = w, .lines = SBUF(LIMIT_REPLY_QUEUE), .objects = objects };
 	struct api_request stored = w->req;
 	struct err e = ERR_INIT;
+	json_t *obj;
+	size_t i;
 	int r;
 
 	stored.kind = kind_storage(w->req.kind); /* watch_line converts */
@@ -194,6 +229,10 @@ static void step_listing(struct watcher *w)
 			   add_listed, &l, &e);
 	send(w, &l.lines);
 	sbuf_done(&l.lines);
+	json_array_foreach (objects, i, obj)
+		send_object(w, &(struct watch_event){ "ADDED", obj, { "", 0 }, w->walk.at });
+	if (w->stopped)
+		return;
 	if (r < 0) {
 		w->since = w->walk.at;
 		end_expired(w);
@@ -318,11 +357,14 @@ static void on_work(void *arg)
 
 	hub->runnable = NULL;
 	hub->run_last = &hub->runnable;
+	hub->telling++;
 	while (w) {
 		struct watcher *next = w->run_next;
 
 		w->queued = false;
-		if (w->sink.pending(w->sink.arg) >= HIGH_WATER)
+		if (w->stopped)
+			; /* by a reader before it */
+		else if (w->sink.pending(w->sink.arg) >= HIGH_WATER)
 			; /* watch_drained() comes back */
 		else if (store_dirty(api_store(hub->api)))
 			make_runnable(w);
@@ -332,6 +374,7 @@ static void on_work(void *arg)
 			step_behind(w);
 		w = next;
 	}
+	tell_end(hub);
 }
 
 void watch_drained(struct watcher *w)
@@ -418,15 +461,14 @@ static void on_changes(void *arg, const struct change *changes, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct change *ch = &changes[i];
 		struct line_cache cache = { .n = 0 };
-		struct watcher *next;
 
 		if (ch->kind >= hub->nkinds)
 			continue;
-		for (struct watcher *w = hub->by_kind[ch->kind]; w; w = next) {
-			next = w->next;
-			if (w->state == LIVE && in_scope(w, ch->ns))
+		hub->telling++;
+		for (struct watcher *w = hub->by_kind[ch->kind]; w; w = w->next)
+			if (w->state == LIVE && !w->stopped && in_scope(w, ch->ns))
 				deliver(w, ch, &cache);
-		}
+		tell_end(hub);
 		for (size_t k = 0; k < cache.n; k++)
 			clear_line(&cache, k);
 	}
