@@ -82,8 +82,8 @@ class Server:
 
 def unix_socket(path, timeout=30):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    s.connect(path)  # waits while the queue is full; with a timeout it would give up at once
     s.settimeout(timeout)
-    s.connect(path)
     return s
 
 
