@@ -49,7 +49,20 @@ struct gc {
 	json_t *leaving;
 	struct loop_hook work;
 	struct loop_timer reload;
+	unsigned asked; /* answers still to come; the last one frees us if `freed` */
+	bool freed;
 };
+
+/* An answer has come; false if it came for nobody. */
+static bool answered(struct gc *g)
+{
+	g->asked--;
+	if (!g->freed)
+		return true;
+	if (!g->asked)
+		free(g);
+	return false;
+}
 
 static void doubt(struct gc *g, const char *uid)
 {
@@ -138,6 +151,13 @@ static bool is_gone(void *arg, size_t i, const json_t *ref)
 	return i < q->n && (q->owners[i] == GC_OWNER_ABSENT || q->owners[i] == GC_OWNER_WAITING);
 }
 
+static void inquiry_free(struct inquiry *q)
+{
+	free(q->owners);
+	free(q->uid);
+	free(q);
+}
+
 static void conclude(struct inquiry *q)
 {
 	struct gc *g = q->gc;
@@ -158,9 +178,7 @@ static void conclude(struct inquiry *q)
 			break;
 		}
 	}
-	free(q->owners);
-	free(q->uid);
-	free(q);
+	inquiry_free(q);
 }
 
 static bool has_finalizer(const json_t *obj, const char *name)
@@ -179,6 +197,7 @@ static void on_owner(void *arg, const json_t *obj, const struct err *e)
 	struct question *qu = arg;
 	struct inquiry *q = qu->inquiry;
 	enum gc_owner state = GC_OWNER_PRESENT;
+	bool wanted = answered(q->gc);
 
 	if (e->kind != ERR_NONE)
 		state = e->kind == ERR_NOT_FOUND ? GC_OWNER_ABSENT : GC_OWNER_UNKNOWN;
@@ -189,8 +208,12 @@ static void on_owner(void *arg, const json_t *obj, const struct err *e)
 	q->owners[qu->index] = state;
 	free(qu->owner_uid);
 	free(qu);
-	if (--q->asked == 0)
+	if (--q->asked > 0)
+		return;
+	if (wanted)
 		conclude(q);
+	else
+		inquiry_free(q);
 }
 
 /* Asks for owner number i, if there is anything to ask. */
@@ -216,6 +239,7 @@ static void ask(struct gc *g, struct inquiry *q, const struct gc_node *n, size_t
 	qu->index = i;
 	qu->owner_uid = xstrdup(jsonx_str_or(owner, "uid", ""));
 	q->asked++;
+	g->asked++;
 	g->client->ops->get(g->client, &ref, on_owner, qu);
 }
 
@@ -258,7 +282,7 @@ static void on_leaver_loaded(void *arg, const json_t *obj, const struct err *e)
 {
 	struct release *q = arg;
 	struct gc *g = q->gc;
-	struct leaver *l = map_find(&g->leavers, q->uid);
+	struct leaver *l = answered(g) ? map_find(&g->leavers, q->uid) : NULL;
 
 	if (e->kind == ERR_NONE && l && str_same(jsonx_str(obj, "metadata.uid"), l->uid)) {
 		struct ref ref = { .api_version = l->api_version, .plural = l->plural, .ns = l->ns, .name = l->name };
@@ -283,7 +307,14 @@ static void take_finalizer_off(struct gc *g, const struct leaver *l)
 
 	q->gc = g;
 	q->uid = xstrdup(l->uid);
+	g->asked++;
 	g->client->ops->get(g->client, &ref, on_leaver_loaded, q);
+}
+
+/* Objects that own one another and all wait in the foreground would wait for ever: none of them counts. */
+static bool in_circle(const struct gc *g, const char *dependent, const char *owner)
+{
+	return map_find(&g->leavers, dependent) && gc_graph_reaches(&g->graph, dependent, owner);
 }
 
 static void serve_leaver(struct gc *g, const char *uid)
@@ -305,7 +336,7 @@ static void serve_leaver(struct gc *g, const char *uid)
 			drop_owners(g, n, is_owner, l->uid);
 		else
 			doubt(g, dep);
-		blocked |= l->orphan || gc_node_blocks(n, uid);
+		blocked |= l->orphan || (gc_node_blocks(n, uid) && !in_circle(g, dep, uid));
 	}
 	if (!blocked)
 		take_finalizer_off(g, l);
@@ -466,6 +497,10 @@ static void on_resources(void *arg, struct resources *list, const struct err *e)
 	struct gc *g = arg;
 	struct gc_watch **p;
 
+	if (!answered(g)) {
+		resources_free(list);
+		return;
+	}
 	if (!list) {
 		log_warn("list the API's resources: %s, trying again", e->text);
 		loop_timer_set(g->client->loop, &g->reload, RELOAD_MS);
@@ -493,6 +528,7 @@ static void on_reload(void *arg)
 {
 	struct gc *g = arg;
 
+	g->asked++;
 	resources_load(g->client, on_resources, g);
 }
 
@@ -528,5 +564,7 @@ void gc_free(struct gc *g)
 	map_done(&g->leavers);
 	json_decref(g->doubted);
 	json_decref(g->leaving);
-	free(g);
+	g->freed = true;
+	if (!g->asked)
+		free(g);
 }

@@ -116,6 +116,28 @@ const json_t *gc_graph_owned(const struct gc_graph *g, const char *owner_uid)
 	return map_find(&g->owned, owner_uid);
 }
 
+bool gc_graph_reaches(const struct gc_graph *g, const char *owner_uid, const char *uid)
+{
+	json_auto_t *seen = json_object();
+	json_auto_t *todo = json_pack("[s]", owner_uid);
+	const char *key;
+	json_t *v;
+
+	while (json_array_size(todo)) {
+		json_auto_t *at = json_incref(json_array_get(todo, json_array_size(todo) - 1));
+
+		json_array_remove(todo, json_array_size(todo) - 1);
+		if (str_same(json_string_value(at), uid))
+			return true;
+		if (json_object_get(seen, json_string_value(at)))
+			continue;
+		json_object_set_new(seen, json_string_value(at), json_true());
+		json_object_foreach ((json_t *)gc_graph_owned(g, json_string_value(at)), key, v)
+			json_array_append_new(todo, json_string(key));
+	}
+	return false;
+}
+
 bool gc_node_blocks(const struct gc_node *node, const char *owner_uid)
 {
 	json_t *ref;

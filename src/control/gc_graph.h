@@ -32,6 +32,8 @@ void gc_graph_remove(struct gc_graph *g, const char *uid);
 struct gc_node *gc_graph_find(const struct gc_graph *g, const char *uid);
 /* Uids of what `owner_uid` owns: keys of a JSON object, or NULL. */
 const json_t *gc_graph_owned(const struct gc_graph *g, const char *owner_uid);
+/* True if `owner_uid` owns `uid`, itself or through others, or is it. */
+bool gc_graph_reaches(const struct gc_graph *g, const char *owner_uid, const char *uid);
 /* True if `node` names owner_uid with blockOwnerDeletion. */
 bool gc_node_blocks(const struct gc_node *node, const char *owner_uid);
 
