@@ -19,6 +19,7 @@ struct local_client {
 	struct client base;
 	struct api *api;
 	const struct caller *caller;
+	struct collection *collections; /* under way */
 };
 
 /* One call waiting for its commit. */
@@ -173,6 +174,7 @@ struct collection {
 	client_done *done;
 	void *arg;
 	struct sweep *sweep;
+	struct collection *next, **pprev;
 };
 
 static void on_swept(void *arg, const struct err *e)
@@ -180,6 +182,9 @@ static void on_swept(void *arg, const struct err *e)
 	struct collection *c = arg;
 	json_auto_t *status = status_success(&(struct status_subject){ c->req.kind, NULL }, NULL);
 
+	*c->pprev = c->next;
+	if (c->next)
+		c->next->pprev = c->pprev;
 	c->done(c->arg, e->kind == ERR_NONE ? status : NULL, e);
 	free(c->ns);
 	free(c);
@@ -194,6 +199,11 @@ static void remove_collection(struct local_client *l, const struct ref *ref, con
 	c->ns = xstrdup(ref->ns ? ref->ns : "");
 	c->done = done;
 	c->arg = arg;
+	c->next = l->collections;
+	c->pprev = &l->collections;
+	if (c->next)
+		c->next->pprev = &c->next;
+	l->collections = c;
 	c->req = request_of(l, ref, VERB_DELETECOLLECTION, &e);
 	c->req.ns = c->ns;
 	set_delete_options(&c->req, options);
@@ -379,9 +389,18 @@ static void local_raw(struct client *base, const char *method, const char *path,
 	done(arg, 0, (struct str){ "", 0 }, &e);
 }
 
+/* A collection under way stops here: the API goes before the store says its last word. */
 static void local_free(struct client *base)
 {
-	free(base);
+	struct local_client *l = (struct local_client *)base;
+	struct err e = ERR_INIT;
+
+	err_set(&e, ERR_UNAVAILABLE, "the server is stopping");
+	while (l->collections) {
+		sweep_cancel(l->collections->sweep);
+		on_swept(l->collections, &e);
+	}
+	free(l);
 }
 
 static const struct client_ops local_ops = {
