@@ -39,6 +39,9 @@ struct stream {
 	client_event *event;
 	void *arg;
 	struct sbuf line;
+	bool over;    /* its end has been told */
+	bool telling; /* an event is being told, which may stop the watch */
+	bool stopped;
 };
 
 static void add_escaped(struct sbuf *out, const char *s)
@@ -219,10 +222,17 @@ static void take_line(struct stream *s, struct str line)
 	obj = json_object_get(event, "object");
 	if (streq(type, "ERROR")) {
 		status_error(obj, (int)jsonx_int_or(obj, "code", 500), &e);
+		s->over = true;
 		s->event(s->arg, type, NULL, &e);
 		return;
 	}
 	s->event(s->arg, type, obj, &e);
+}
+
+static void stream_free(struct stream *s)
+{
+	sbuf_done(&s->line);
+	free(s);
 }
 
 static void on_piece(void *arg, struct str piece)
@@ -230,7 +240,8 @@ static void on_piece(void *arg, struct str piece)
 	struct stream *s = arg;
 	const char *nl;
 
-	while (piece.n && (nl = memchr(piece.p, '\n', piece.n))) {
+	s->telling = true;
+	while (piece.n && !s->over && !s->stopped && (nl = memchr(piece.p, '\n', piece.n))) {
 		size_t n = (size_t)(nl - piece.p);
 
 		sbuf_add(&s->line, piece.p, n);
@@ -240,7 +251,11 @@ static void on_piece(void *arg, struct str piece)
 		piece.p += n + 1;
 		piece.n -= n + 1;
 	}
-	sbuf_add(&s->line, piece.p, piece.n);
+	s->telling = false;
+	if (s->stopped)
+		stream_free(s);
+	else if (!s->over)
+		sbuf_add(&s->line, piece.p, piece.n);
 }
 
 static void on_stream_end(void *arg, int code, struct str body, const struct err *transport)
@@ -254,7 +269,8 @@ static void on_stream_end(void *arg, int code, struct str body, const struct err
 		status_error(doc, code, &e);
 	if (e.kind == ERR_NONE)
 		err_set(&e, ERR_UNAVAILABLE, "the watch ended");
-	s->event(s->arg, "", NULL, &e);
+	if (!s->over)
+		s->event(s->arg, "", NULL, &e);
 }
 
 static void *http_watch(struct client *base, const struct ref *ref, const struct list_options *o, client_event *event,
@@ -287,8 +303,9 @@ static void http_watch_stop(struct client *c, void *watch)
 	(void)c;
 	if (s->fetch)
 		fetch_cancel(s->fetch);
-	sbuf_done(&s->line);
-	free(s);
+	s->stopped = true;
+	if (!s->telling)
+		stream_free(s);
 }
 
 static void http_raw(struct client *base, const char *method, const char *path, struct str body,
