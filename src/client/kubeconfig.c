@@ -34,14 +34,21 @@ static char *copy_or_null(const char *s)
 	return s && *s ? xstrdup(s) : NULL;
 }
 
-/* KEY-data in base64, or KEY as a file relative to the kubeconfig. */
+/* Names of files are relative to the kubeconfig. */
+static char *beside(const char *path, const char *file)
+{
+	const char *slash = strrchr(path, '/');
+
+	return *file == '/' || !slash ? xstrdup(file) : xasprintf("%.*s/%s", (int)(slash - path), path, file);
+}
+
+/* KEY-data in base64, or KEY as a file. */
 static int read_pem(const json_t *entry, const char *key, const char *path, char **ret, struct err *e)
 {
 	auto_free char *data_key = xasprintf("%s-data", key);
 	const char *data = json_string_value(json_object_get(entry, data_key));
 	const char *file = json_string_value(json_object_get(entry, key));
 	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
-	const char *slash = strrchr(path, '/');
 	auto_free char *full = NULL;
 
 	if (data && *data) {
@@ -52,7 +59,7 @@ static int read_pem(const json_t *entry, const char *key, const char *path, char
 	}
 	if (!file || !*file)
 		return 0;
-	full = *file == '/' || !slash ? xstrdup(file) : xasprintf("%.*s/%s", (int)(slash - path), path, file);
+	full = beside(path, file);
 	if (file_read(full, LIMIT_BODY, &text, e) < 0)
 		return err_prefix(e, "%s: %s", path, key);
 	*ret = sbuf_steal(&text);
@@ -72,8 +79,10 @@ static int read_user(const json_t *user, const char *path, struct kubeconfig *k,
 				"%s: user credentials by \"%s\" are not supported; use a token or a client certificate",
 				path, helpers[i]);
 	k->token = copy_or_null(jsonx_str(user, "token"));
-	if (!k->token && token_file) {
-		if (file_read(token_file, LIMIT_BODY, &text, e) < 0)
+	if (!k->token && token_file && *token_file) {
+		auto_free char *full = beside(path, token_file);
+
+		if (file_read(full, LIMIT_BODY, &text, e) < 0)
 			return err_prefix(e, "%s: tokenFile", path);
 		k->token = xstrndup(str_trim(sbuf_str(&text)).p, str_trim(sbuf_str(&text)).n);
 	}
@@ -98,6 +107,9 @@ static int fill(const json_t *doc, const char *path, const char *context, struct
 	if (!jsonx_str(cluster, "server"))
 		return err_set(e, ERR_BAD_REQUEST, "%s: context \"%s\" names cluster \"%s\", which has no server", path,
 			       name, jsonx_str_or(ctx, "cluster", ""));
+	if (!user && *jsonx_str_or(ctx, "user", ""))
+		return err_set(e, ERR_BAD_REQUEST, "%s: context \"%s\" names user \"%s\", who is not in the file", path,
+			       name, jsonx_str(ctx, "user"));
 	k->server = xstrdup(jsonx_str(cluster, "server"));
 	k->insecure = jsonx_bool_or(cluster, "insecure-skip-tls-verify", false);
 	k->ns = copy_or_null(jsonx_str(ctx, "namespace"));
