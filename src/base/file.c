@@ -61,12 +61,19 @@ int file_write(const char *path, mode_t mode, struct str text, struct err *e)
 /* mkdir whose mode does not depend on the umask; a directory that is there keeps its own. */
 static int make_dir(const char *path, mode_t mode, struct err *e)
 {
+	struct stat st;
+
 	if (mkdir(path, mode) == 0) {
 		if (chmod(path, mode) < 0)
 			return err_errno(e, ERR_INTERNAL, "%s", path);
 		return 0;
 	}
-	return errno == EEXIST ? 0 : err_errno(e, ERR_INTERNAL, "%s", path);
+	if (errno == EEXIST && stat(path, &st) == 0) {
+		if (S_ISDIR(st.st_mode))
+			return 0;
+		errno = ENOTDIR;
+	}
+	return err_errno(e, ERR_INTERNAL, "%s", path);
 }
 
 int file_make_dirs(const char *path, mode_t mode, struct err *e)
