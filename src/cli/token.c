@@ -103,6 +103,16 @@ static void make_token(struct sbuf *name, struct sbuf *text)
 	mem_wipe(raw, sizeof(raw));
 }
 
+static void print_json(const char *name, const char *user, const char *expires, const char *token)
+{
+	auto_sbuf struct sbuf out = SBUF(64 * 1024);
+	json_auto_t *doc = json_pack("{s:s, s:o, s:s, s:s}", "name", name, "user", jsonx_string(user), "expires",
+				     expires, "token", token);
+
+	jsonx_dump(doc, &out);
+	puts(out.p);
+}
+
 static int run_create(const struct command *cmd, int argc, char **argv)
 {
 	struct create_settings s = { .ttl = TTL_DEFAULT };
@@ -130,8 +140,7 @@ static int run_create(const struct command *cmd, int argc, char **argv)
 	if (r < 0)
 		return command_fail(cmd, &e);
 	if (s.output && streq(s.output, "json"))
-		printf("{\"name\":\"%s\",\"user\":\"%s\",\"expires\":\"%s\",\"token\":\"%s\"}\n", name.p, s.user,
-		       jsonx_str_or(made, "spec.expires", ""), text.p);
+		print_json(name.p, s.user, jsonx_str_or(made, "spec.expires", ""), text.p);
 	else
 		printf("# token %s for %s, good until %s; it is not shown again\n%s\n", name.p, s.user,
 		       jsonx_str_or(made, "spec.expires", ""), text.p);
