@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 
-static int read_token(const char *token, int64_t now, struct list_walk *w, struct err *e)
+int list_walk_resume(struct list_walk *w, const char *token, int64_t now, struct err *e)
 {
 	auto_sbuf struct sbuf text = SBUF(LIMIT_URL);
 	json_auto_t *t = NULL;
@@ -67,7 +67,7 @@ int list_walk_init(struct api *api, const struct api_request *req, struct list_w
 		if (req->rv && *req->rv && !streq(req->rv, "0"))
 			return err_set(e, ERR_BAD_REQUEST,
 				       "specifying resource version is not allowed when using continue");
-		if (read_token(req->cont, store_revision(api_store(api)), w, e) < 0)
+		if (list_walk_resume(w, req->cont, store_revision(api_store(api)), e) < 0)
 			return -1;
 		if (w->at < store_oldest(api_store(api)))
 			return err_set(e, ERR_EXPIRED,

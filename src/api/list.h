@@ -18,6 +18,8 @@ struct list_walk {
 
 /* Reads the request's limit, continue token and resourceVersion. */
 int list_walk_init(struct api *api, const struct api_request *req, struct list_walk *w, struct err *e);
+/* The pure half: sets where a continue token says to go on; ERR_BAD_REQUEST if it is none, or not from before `now`. */
+int list_walk_resume(struct list_walk *w, const char *token, int64_t now, struct err *e);
 void list_walk_done(struct list_walk *w);
 /* Looks at no more than `max_scan` objects and gives the matching ones to fn until it returns false (the object it was
  * called with counts as given).  Sets w->done at the end.  fn may not call the store. */
