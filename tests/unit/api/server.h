@@ -26,9 +26,11 @@
 struct server {
 	struct loop *loop;
 	struct seal *seal;
+	struct pki *pki; /* or NULL: see server_new_with_pki() */
 	struct store *store;
 	struct api *api;
 	char *dir;
+	bool batch; /* calls are not committed one by one */
 	/* of the last call */
 	struct err e;
 	int code;
@@ -63,7 +65,7 @@ static inline void server_open(struct server *s)
 	}
 	config.seal = s->seal;
 	if (store_open(s->loop, &config, &s->store, &s->e) < 0 ||
-	    api_new(s->loop, s->store, NULL, &api, &s->api, &s->e) < 0) {
+	    api_new(s->loop, s->store, s->pki, &api, &s->api, &s->e) < 0) {
 		printf("%s\n", s->e.text);
 		abort();
 	}
@@ -77,7 +79,7 @@ static inline void server_close(struct server *s)
 	seal_free(s->seal);
 }
 
-static inline struct server server_new(void)
+static inline struct server server_make(bool with_pki)
 {
 	struct server s = { .loop = loop_new() };
 
@@ -85,13 +87,27 @@ static inline struct server server_new(void)
 	s.dir = xasprintf("%s/api-XXXXXX", test_dir());
 	if (!mkdtemp(s.dir))
 		abort();
+	if (with_pki)
+		CHECK_INT(pki_open(s.dir, NULL, &s.pki, &s.e), 0);
 	server_open(&s);
 	return s;
+}
+
+static inline struct server server_new(void)
+{
+	return server_make(false);
+}
+
+/* For service-account tokens, which are signed. */
+static inline struct server server_new_with_pki(void)
+{
+	return server_make(true);
 }
 
 static inline void server_done(struct server *s)
 {
 	server_close(s);
+	pki_free(s->pki);
 	loop_free(s->loop);
 	json_decref(s->warnings);
 	free(s->dir);
@@ -158,7 +174,8 @@ static inline json_t *server_call(struct server *s, struct api_request *req, con
 		api_result_done(&res);
 	}
 	req->body = NULL;
-	server_turn(s);
+	if (!s->batch)
+		server_turn(s);
 	return answer;
 }
 
