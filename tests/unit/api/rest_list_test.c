@@ -10,11 +10,14 @@ static void make_maps(struct front *f, int n, size_t bytes)
 
 	memset(big, 'x', bytes);
 	big[bytes] = '\0';
+	f->s.batch = true;
 	for (int i = 0; i < n; i++) {
 		auto_free char *body = xasprintf("{'metadata':{'name':'m%04d'},'data':{'k':'%s'}}", i, big);
 
 		server_do(&f->s, VERB_CREATE, "v1/configmaps", "default", NULL, body);
 	}
+	f->s.batch = false;
+	server_turn(&f->s);
 }
 
 TEST("a long list comes in pieces that make one document")

@@ -85,11 +85,14 @@ TEST("a large collection goes over several turns, and may be stopped between the
 	struct sweeping w;
 	int kind = 0;
 
+	s.batch = true;
 	for (int i = 0; i < 300; i++) {
 		auto_free char *name = xasprintf("m%03d", i);
 
 		server_make_map(&s, name, "{}");
 	}
+	s.batch = false;
+	server_turn(&s);
 	CHECK_INT(api_store_kind(s.api, req.kind, &kind, &s.e), 0);
 	CHECK_INT(sweep(&s, &req, &w, 1), 0);
 	CHECK_INT(w.calls, 0);

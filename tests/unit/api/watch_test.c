@@ -179,11 +179,13 @@ TEST("a watch from a revision reads the history and misses nothing")
 	server_make_map(&s, "a", "{}");
 	o.skip_list = true;
 	o.since = store_revision(s.store);
+	s.batch = true;
 	for (int i = 0; i < 300; i++) {
 		auto_free char *value = xasprintf("'%d'", i);
 
 		set_label(&s, "a", value);
 	}
+	s.batch = false;
 	server_do(&s, VERB_DELETE, "v1/configmaps", "default", "a", NULL);
 	start(&s, &r, &o);
 	server_make_map(&s, "b", "{}"); /* committed while it is still behind */
