@@ -119,12 +119,23 @@ static int settle_name(struct api *api, const struct api_request *req, json_t *o
 		       jsonx_str(obj, "metadata.generateName"));
 }
 
+/* An apply or update of what is not there is a create, and takes the right to create as well. */
+static int may_create(struct api *api, const struct api_request *req, struct err *e)
+{
+	struct api_request create = *req;
+
+	create.verb = VERB_CREATE;
+	return req->verb == VERB_CREATE ? 0 : verb_authorize(api, &create, e);
+}
+
 int write_new(struct api *api, struct api_request *req, json_t *obj, bool applied, struct api_result *ret,
 	      struct err *e)
 {
 	const struct kind *k = req->kind;
 	bool generated = !req->name && !*jsonx_str_or(obj, "metadata.name", "");
 
+	if (may_create(api, req, e) < 0)
+		return -1;
 	if (object_stamp_new(k, obj, req->ns, req->name, e) < 0)
 		return -1;
 	if (k->flags & KIND_STATUS)
