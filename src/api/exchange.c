@@ -22,11 +22,24 @@
 #define TYPE_JSON "application/json"
 #define TYPE_YAML "application/yaml"
 
+/* The client has gone, its write has not. */
+static void abandon(struct exchange *x)
+{
+	x->address = xstrdup(http_peer(x->http)->address);
+	x->agent = x->req.user_agent ? xstrdup(x->req.user_agent) : NULL;
+	x->req.user_agent = x->agent;
+	x->http = NULL;
+	LIST_INSERT_HEAD(&x->rest->abandoned, x, link);
+}
+
 static void on_gone(void *arg)
 {
 	struct exchange *x = arg;
 
-	x->http = NULL;
+	if (x->mutating && (x->waiting || x->sweep)) {
+		abandon(x);
+		return;
+	}
 	if (x->waiting) {
 		store_after_cancel(&x->after);
 		x->waiting = false;
@@ -42,12 +55,13 @@ struct exchange *exchange_new(struct rest *r, struct http_request *http)
 	x->http = http;
 	x->req.grace_seconds = -1;
 	http_on_close(http, on_gone, x);
-	r->under_way++;
 	return x;
 }
 
 void exchange_free(struct exchange *x)
 {
+	if (x->address)
+		LIST_REMOVE(x, link);
 	if (x->watcher)
 		watch_stop(x->watcher);
 	if (x->list)
@@ -61,7 +75,8 @@ void exchange_free(struct exchange *x)
 	json_decref(x->body);
 	json_decref(x->req.duplicates);
 	free(x->path);
-	x->rest->under_way--;
+	free(x->address);
+	free(x->agent);
 	free(x);
 }
 
@@ -86,7 +101,7 @@ static void audit_exchange(struct exchange *x, int code)
 		.impersonator = x->id ? identity_impersonator(x->id) : NULL,
 		.verb = k ? verb_name(x->req.verb) : http_method(x->http),
 		.code = code,
-		.address = http_peer(x->http)->address,
+		.address = x->http ? http_peer(x->http)->address : x->address,
 		.user_agent = x->req.user_agent,
 	};
 
@@ -233,6 +248,11 @@ static void send_object(struct exchange *x)
 
 static void send_result(struct exchange *x)
 {
+	if (!x->http) {
+		audit_exchange(x, x->err.kind == ERR_NONE ? x->result.code : err_http_code(x->err.kind));
+		exchange_free(x);
+		return;
+	}
 	if (x->err.kind != ERR_NONE) {
 		send_error(x);
 		return;
@@ -265,4 +285,14 @@ void exchange_finish(struct exchange *x)
 	x->after = (struct store_after){ .fn = on_committed, .arg = x };
 	x->waiting = true;
 	store_after(store, &x->after);
+}
+
+void exchange_stop(struct exchange *x)
+{
+	if (x->waiting)
+		store_after_cancel(&x->after);
+	x->waiting = false;
+	if (x->err.kind == ERR_NONE)
+		err_set(&x->err, ERR_UNAVAILABLE, "the server is stopping");
+	send_result(x);
 }

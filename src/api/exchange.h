@@ -2,10 +2,13 @@
 /* exchange.h - one request under way: for the rest_*.c files only
  *
  * An exchange owns everything its request needs until the reply has been queued or the client has gone.  A reply never
- * leaves before the turn's commit when the turn has written anything: exchange_finish() waits for it.
+ * leaves before the turn's commit when the turn has written anything: exchange_finish() waits for it.  A write whose
+ * client does not wait for the answer is finished all the same, because the audit log must say how it ended.
  */
 #ifndef STOKER_API_EXCHANGE_H
 #define STOKER_API_EXCHANGE_H
+
+#include <sys/queue.h>
 
 #include "api/authn.h"
 #include "api/negotiate.h"
@@ -17,7 +20,9 @@
 
 struct exchange {
 	struct rest *rest;
-	struct http_request *http; /* NULL once the client has gone */
+	struct http_request *http; /* NULL once the client has gone: */
+	char *address, *agent;     /* then these are ours, for the audit log */
+	LIST_ENTRY(exchange) link; /* among rest->abandoned */
 	struct identity *id;
 	struct api_request req;
 	struct accept accept;
@@ -44,12 +49,14 @@ struct exchange {
 struct rest {
 	struct api *api;
 	struct docs *docs;
-	unsigned under_way;
+	LIST_HEAD(, exchange) abandoned; /* writes that outlive their clients */
 };
 
 /* exchange.c */
 struct exchange *exchange_new(struct rest *r, struct http_request *http);
 void exchange_free(struct exchange *x);
+/* The server stops: what its client has left behind is audited as it stands. */
+void exchange_stop(struct exchange *x);
 /* Sends x->result or x->err, after the commit where there is one, and frees x. */
 void exchange_finish(struct exchange *x);
 /* Sends a finished document at once and frees x. */

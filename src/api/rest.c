@@ -334,6 +334,7 @@ struct rest *rest_new(struct api *api)
 
 	r->api = api;
 	r->docs = docs_new(api);
+	LIST_INIT(&r->abandoned);
 	return r;
 }
 
@@ -341,6 +342,8 @@ void rest_free(struct rest *r)
 {
 	if (!r)
 		return;
+	while (!LIST_EMPTY(&r->abandoned))
+		exchange_stop(LIST_FIRST(&r->abandoned));
 	docs_free(r->docs);
 	free(r);
 }
