@@ -181,6 +181,8 @@ static void flush_piece(struct list_stream *l)
 	}
 	http_stream_write(http, l->out.p, l->out.n);
 	sbuf_reset(&l->out);
+	if (!http_stream_pending(http)) /* HEAD: nothing is sent, so nothing will drain */
+		on_drained(l);
 }
 
 static void step(void *arg)

@@ -155,4 +155,19 @@ codes
 types
 writing
 versions
+# A long list is streamed; asked for by HEAD it has no bytes to wait for, and the connection is free for the next request.
+heads() {
+	local i value
+
+	value=$(head -c 100000 /dev/zero | tr '\0' a)
+	for i in 1 2 3 4 5 6; do
+		printf '{"metadata":{"name":"long-%s"},"data":{"x":"%s"}}' "$i" "$value" >"$T/long.json"
+		api POST "$CMS" -H "$JSON" --data-binary @"$T/long.json" -o /dev/null
+	done
+	is "HEAD of a long list leaves the connection free" "$(curl -s -m 10 --unix-socket "$SOCKET" -A test -I -o /dev/null \
+		-w '%{http_code} ' "http://localhost$CMS" --next -s -m 10 --unix-socket "$SOCKET" -o /dev/null \
+		-w '%{http_code} %{num_connects}' http://localhost/healthz)" "200 200 0"
+}
+heads
+
 done_testing
