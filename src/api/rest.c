@@ -84,6 +84,8 @@ static int pick_verb(struct exchange *x, bool old_watch, struct err *e)
 	const char *method = http_method(x->http);
 	bool named = x->req.name != NULL;
 
+	if (old_watch && !streq(method, "GET"))
+		return err_set(e, ERR_NO_METHOD, "%s", "");
 	if (x->req.subresource && streq(method, "POST")) {
 		x->req.verb = VERB_CREATE;
 		return 0;
@@ -92,7 +94,7 @@ static int pick_verb(struct exchange *x, bool old_watch, struct err *e)
 		if (!streq(verbs[i].method, method) || verbs[i].named != named)
 			continue;
 		x->req.verb = verbs[i].verb;
-		if ((verbs[i].verb == VERB_LIST && exchange_flag(x, "watch")) || (old_watch && streq(method, "GET")))
+		if ((verbs[i].verb == VERB_LIST && exchange_flag(x, "watch")) || old_watch)
 			x->req.verb = VERB_WATCH;
 		return 0;
 	}
@@ -118,7 +120,8 @@ static int find_resource(struct exchange *x, const char *group, const char *vers
 		n -= 2;
 	}
 	x->req.kind = n ? registry_find(r, group, version, s[0]) : NULL;
-	if (!x->req.kind || n > 3 || (*x->req.ns && !x->req.kind->namespaced)) {
+	/* A part of an object cannot be watched; a right to the part must not show the whole. */
+	if (!x->req.kind || n > (old_watch ? 2 : 3) || (*x->req.ns && !x->req.kind->namespaced)) {
 		x->req.kind = NULL;
 		return err_set(e, ERR_NOT_FOUND, "the server could not find the requested resource");
 	}

@@ -35,6 +35,8 @@ codes() {
 	is "404: an object of a group" "$(status GET "/apis/batch/v1/namespaces/$NS/jobs/none")" '404 NotFound jobs.batch "none" not found'
 	is "404: details" "$(api GET "/apis/batch/v1/namespaces/$NS/jobs/none" | field '[.details.name, .details.group, .details.kind] | join(" ")')" "none batch jobs"
 	is "404: a resource" "$(status GET "/api/v1/namespaces/$NS/nonsense")" "404 NotFound the server could not find the requested resource"
+	is "404: a watch of a part" "$(api_code GET "/api/v1/watch/namespaces/$NS/configmaps/a/status" -m 3)" 404
+	is "405: a watch by DELETE" "$(api_code DELETE "/api/v1/watch/namespaces/$NS/configmaps/a")" 405
 	is "404: a group" "$(api_code GET /apis/nonsense.example/v1)" 404
 	is "404: a path" "$(api_code GET /nonsense)" 404
 	is "404: a namespace" "$(status POST /api/v1/namespaces/nowhere/configmaps -H "$JSON" -d '{"metadata":{"name":"x"}}')" '404 NotFound namespaces "nowhere" not found'
