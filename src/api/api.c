@@ -115,28 +115,11 @@ int verb_authorize(struct api *api, const struct api_request *req, struct err *e
 	return authz_require(api->authz, req->caller, &at, e);
 }
 
-/* A review asked in one namespace is about that one: the right to ask was looked at there. */
-static int place_review(const struct api_request *req, struct err *e)
-{
-	const char *ns = jsonx_str_or(req->body, "metadata.namespace", "");
-
-	if (!req->kind->namespaced)
-		return 0;
-	if (*ns && !streq(ns, req->ns))
-		return err_set(e, ERR_BAD_REQUEST,
-			       "the namespace of the provided object does not match the namespace sent on the request");
-	jsonx_set_new(req->body, "metadata.namespace", jsonx_string(req->ns));
-	return 0;
-}
-
 static int review(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
 {
 	if (object_decode(req->kind, req->body, req->fields, req->duplicates, &ret->warnings, e) < 0 ||
-	    place_review(req, e) < 0 || kind_validate(req->kind, req->body, e) < 0)
-		return -1;
-	if (streq(req->kind->kind, "TokenReview"))
-		authn_review(api->authn, req->body);
-	else if (authz_review(api->authz, req->caller, req->kind, req->body, e) < 0)
+	    object_stamp_place(req->kind, req->body, req->ns, e) < 0 || kind_validate(req->kind, req->body, e) < 0 ||
+	    authz_review(api->authz, req->caller, req->kind, req->body, e) < 0)
 		return -1;
 	ret->code = 201;
 	ret->kind = req->kind;

@@ -117,8 +117,9 @@ void object_regenerate_name(json_t *obj)
 	jsonx_set_new(obj, "metadata.name", jsonx_stringf("%.*s%s", NAME_BASE_MAX, base, suffix));
 }
 
-static int stamp_place(const struct kind *k, json_t *meta, const char *ns, struct err *e)
+int object_stamp_place(const struct kind *k, json_t *obj, const char *ns, struct err *e)
 {
+	json_t *meta = metadata_of(obj);
 	const char *have = json_string_value(json_object_get(meta, "namespace"));
 
 	if (!k->namespaced) {
@@ -143,7 +144,7 @@ int object_stamp_new(const struct kind *k, json_t *obj, const char *ns, const ch
 	char uid[37];
 	char now[CLOCK_RFC3339_LEN];
 
-	if (stamp_place(k, meta, ns, e) < 0)
+	if (object_stamp_place(k, obj, ns, e) < 0)
 		return -1;
 	if (json_object_get(meta, "resourceVersion") && *jsonx_str_or(meta, "resourceVersion", ""))
 		return err_set(e, ERR_BAD_REQUEST, "resourceVersion should not be set on objects to be created");
@@ -180,7 +181,7 @@ int object_stamp_old(const struct kind *k, json_t *obj, const json_t *old, const
 	const char *got = json_string_value(json_object_get(meta, "name"));
 	const char *uid = json_string_value(json_object_get(meta, "uid"));
 
-	if (stamp_place(k, meta, ns, e) < 0)
+	if (object_stamp_place(k, obj, ns, e) < 0)
 		return -1;
 	if (got && !streq(got, name))
 		return err_set(e, ERR_BAD_REQUEST,

@@ -10,6 +10,8 @@
 int object_decode(const struct kind *k, json_t *obj, enum field_validation mode, const json_t *duplicates,
 		  json_t **warnings, struct err *e);
 
+/* The namespace of the path; ERR_BAD_REQUEST if the object names another. */
+int object_stamp_place(const struct kind *k, json_t *obj, const char *ns, struct err *e);
 /* A new object's metadata: name or generateName, namespace, uid, creationTimestamp, generation. */
 int object_stamp_new(const struct kind *k, json_t *obj, const char *ns, const char *url_name, struct err *e);
 /* An existing object's: what the server owns is taken from old; name, namespace and uid must agree. */

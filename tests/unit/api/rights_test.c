@@ -56,3 +56,38 @@ TEST("with the right to create they do")
 	CHECK_INT(as_bob(&s, VERB_UPDATE, "v1/endpoints", "a", "{'metadata':{'name':'a'}}"), 201);
 	server_done(&s);
 }
+
+TEST("a local review asks about the namespace it was made in, and about no other")
+{
+	static const struct {
+		const char *ns, *body;
+		int code;
+	} rows[] = {
+		{ "default", "{'spec':{'user':'bob','resourceAttributes':{'namespace':'default','verb':'get'}}}", 201 },
+		{ "kube-public", "{'spec':{'user':'bob','resourceAttributes':{'namespace':'default','verb':'get'}}}",
+		  422 },
+		{ "kube-public",
+		  "{'metadata':{'namespace':'default'},'spec':{'user':'bob','resourceAttributes':{'namespace':"
+		  "'default','verb':'get'}}}",
+		  400 },
+	};
+	struct server s = server_new();
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_decref(server_ask(&s, VERB_CREATE, "authorization.k8s.io/v1/localsubjectaccessreviews", rows[i].ns,
+				       NULL, rows[i].body));
+		CHECK_INT(s.code, rows[i].code);
+	}
+	server_done(&s);
+}
+
+TEST("a review of a token takes a token")
+{
+	struct server s = server_new();
+
+	json_decref(server_ask(&s, VERB_CREATE, "authentication.k8s.io/v1/tokenreviews", "", NULL,
+			       "{'spec':{'token':''}}"));
+	CHECK_INT(s.code, 400);
+	CHECK_STR(s.message, "token is required for TokenReview in authentication");
+	server_done(&s);
+}
