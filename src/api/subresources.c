@@ -294,15 +294,19 @@ static int finalize(struct api *api, struct api_request *req, struct api_result 
 {
 	json_auto_t *old = NULL;
 	json_auto_t *obj = NULL;
-	json_t *left = jsonx_at(req->body, "spec.finalizers");
+	json_t *left;
 
-	if (verb_load(api, req->kind, req->ns, req->name, &old, e) < 0)
+	if (object_decode(req->kind, req->body, req->fields, req->duplicates, &ret->warnings, e) < 0 ||
+	    verb_load(api, req->kind, req->ns, req->name, &old, e) < 0)
 		return -1;
+	left = jsonx_at(req->body, "spec.finalizers");
 	obj = json_deep_copy(old);
 	if (json_array_size(left))
 		jsonx_set_new(obj, "spec.finalizers", json_incref(left));
 	else
 		jsonx_del(obj, "spec.finalizers");
+	if (kind_validate(req->kind, obj, e) < 0)
+		return -1;
 	if (!json_array_size(left) && jsonx_at(old, "metadata.deletionTimestamp") &&
 	    !json_array_size(jsonx_at(old, "metadata.finalizers"))) {
 		struct api_result gone = { 0 };

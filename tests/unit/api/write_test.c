@@ -244,6 +244,32 @@ TEST("warnings come with the answer")
 	server_done(&s);
 }
 
+TEST("a namespace's finalizers are names, by whatever door they come")
+{
+	static const struct {
+		const char *body;
+		int code;
+	} rows[] = {
+		{ "{'spec':{'finalizers':[1]}}", 400 },
+		{ "{'spec':{'finalizers':[{'a':'b'}]}}", 400 },
+		{ "{'spec':{'finalizers':'kubernetes'}}", 400 },
+		{ "['kubernetes']", 400 },
+		{ "{'spec':{'finalizers':['kubernetes','example.com/mine']}}", 200 },
+		{ "{'spec':{'finalizers':[]}}", 200 },
+	};
+	struct server s = server_new();
+
+	server_do(&s, VERB_CREATE, "v1/namespaces", "", NULL, "{'metadata':{'name':'n'}}");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct api_request req = server_request(&s, VERB_UPDATE, "v1/namespaces", "", "n");
+
+		req.subresource = "finalize";
+		json_decref(server_call(&s, &req, rows[i].body));
+		CHECK_INT(s.code, rows[i].code);
+	}
+	server_done(&s);
+}
+
 TEST("who is not allowed is refused before anything else is looked at")
 {
 	static const char *const groups[] = { "system:authenticated", NULL };
