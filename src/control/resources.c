@@ -40,7 +40,7 @@ static void add_version(struct resources *r, const char *group, const json_t *ve
 		struct resource item;
 
 		if (!has_verb(res, "list") || !has_verb(res, "delete") || !has_verb(res, "watch") ||
-		    streq(plural, "events") || known(r, group, plural))
+		    known(r, group, plural))
 			continue;
 		item.api_version = *group ? xasprintf("%s/%s", group, v) : xstrdup(v);
 		item.plural = xstrdup(plural);

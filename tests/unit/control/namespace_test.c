@@ -54,6 +54,8 @@ static struct cluster cluster_new(void)
 	server_do(&c.s, VERB_CREATE, "v1/configmaps", "n", NULL, "{'metadata':{'name':'m'}}");
 	server_do(&c.s, VERB_CREATE, "v1/pods", "n", NULL,
 		  "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'i'}]}}");
+	server_do(&c.s, VERB_CREATE, "v1/events", "n", NULL,
+		  "{'metadata':{'name':'e'},'involvedObject':{'kind':'Pod','name':'p','namespace':'n'}}");
 	server_make_map(&c.s, "elsewhere", "{}");
 	return c;
 }
@@ -73,6 +75,7 @@ TEST("a deleted namespace takes its contents with it and nothing else")
 	CHECK(gone(&c, "n", 200));
 	CHECK(!server_has(&c.s, "v1/configmaps", "n", "m"));
 	CHECK(!server_has(&c.s, "v1/pods", "n", "p"));
+	CHECK(!server_has(&c.s, "v1/events", "n", "e"));
 	CHECK(server_has(&c.s, "v1/configmaps", "default", "elsewhere"));
 	cluster_done(&c);
 }

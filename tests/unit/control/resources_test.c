@@ -37,7 +37,7 @@ TEST("what can be listed, watched and deleted counts once, in its preferred vers
 	for (size_t i = 0; i < r->n; i++)
 		sbuf_addf(&all, "%s%s/%s%s", i ? " " : "", r->items[i].api_version, r->items[i].plural,
 			  r->items[i].namespaced ? "" : "*");
-	CHECK_STR(all.p, "v1/pods v1/nodes* batch/v1/jobs batch/v1beta1/olds bat/v1/jobs*");
+	CHECK_STR(all.p, "v1/pods v1/events v1/nodes* batch/v1/jobs batch/v1beta1/olds bat/v1/jobs*");
 	resources_free(r);
 }
 
@@ -84,7 +84,7 @@ TEST("the server's own discovery lists every kind with a life of its own")
 	server_settle(&s);
 	CHECK(r && resources_find(r, "v1", "Pod"));
 	CHECK(r && resources_find(r, "apps/v1", "Deployment"));
-	CHECK(r && !resources_find(r, "v1", "Event"));
+	CHECK(r && resources_find(r, "v1", "Event"));
 	CHECK(r && !resources_find(r, "authorization.k8s.io/v1", "SubjectAccessReview"));
 	resources_free(r);
 	client_free(c);
