@@ -137,7 +137,7 @@ static int on_header_value(http_parser *p, const char *at, size_t n)
 static void split_url(struct http_request *req)
 {
 	struct str url = { req->text, strcspn(req->text, "#") };
-	const char *scheme = url.n && url.p[0] != '/' ? strstr(url.p, "://") : NULL;
+	const char *scheme = url.n && url.p[0] != '/' ? memmem(url.p, url.n, "://", 3) : NULL;
 
 	if (scheme) {
 		size_t skip = (size_t)(scheme - url.p) + 3;

@@ -228,6 +228,7 @@ MESSAGES = {
     "a chunk of letters": HEAD + "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
     "an endless chunk": HEAD + "Transfer-Encoding: chunked\r\n\r\nffffffffffffffffff\r\n",
     "10 MB announced": HEAD + "Content-Length: 10000000\r\n\r\n",
+    "an address behind a fragment": "GET *#tp://0 HTTP/1.1\r\nHost: x\r\n\r\n",
     "a request to nowhere": "GET * HTTP/1.1\r\nHost: x\r\n\r\n",
     "an unknown body type": "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: image/png\r\nContent-Length: 2\r\n\r\n{}" % MAPS,
     "an unknown answer type": "GET %s/base HTTP/1.1\r\nHost: x\r\nAccept: image/png\r\n\r\n" % MAPS,

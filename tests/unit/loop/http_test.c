@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/log.h"
+#include "loop/http_internal.h"
 #include "web.h"
 
 static const struct http_limits small = {
@@ -143,6 +144,34 @@ TEST("a client that asks before it sends its body is told to go on")
 	web_ask(&w, fd, "ok", "POST /now ok;");
 	close(fd);
 	web_done(&w);
+}
+
+TEST("a URL is cut into path and query, whatever its form")
+{
+	static const struct {
+		const char *url, *path;
+	} rows[] = {
+		{ "/now?x=http://a/b", "/now" },
+		{ "http://host/now?x", "/now" },
+		{ "http://host", "/" },
+		{ "http://host?x", "/" },
+		{ "/now#http://a/b", "/now" },
+		{ "*#tp://0", "*" },
+		{ "*", "*" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct http_limits limits = { .url = 256, .headers = 512, .body = 16 };
+		struct http_request *req = request_new(&limits);
+		char text[128];
+		int n = snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\n\r\n", rows[i].url);
+
+		request_feed(req, text, (size_t)n);
+		CHECK(req->done);
+		CHECK_INT(http_path(req).n, strlen(rows[i].path));
+		CHECK(strncmp(http_path(req).p, rows[i].path, http_path(req).n) == 0);
+		request_free(req);
+	}
 }
 
 TEST("HEAD is answered without a body, with its length")
