@@ -303,7 +303,7 @@ static int op_move(struct run *r, const json_t *op, const char *path)
 		return missing(r, from);
 	if (streq(from, path))
 		return 0;
-	if (within(from, path))
+	if (!src.parent || within(from, path))
 		return bad(r, "a value cannot be moved into itself");
 	/* The copy is thrown away on failure, so taking the value out first is safe. */
 	value = cut(&src);

@@ -40,6 +40,8 @@ static const struct {
 	{ "{'a':1}", "[{'op':'move','from':'/a','path':'/a'}]", "{'a':1}", 0 },
 	{ "{'a':1}", "[{'op':'move','from':'/x','path':'/a'}]", NULL, ERR_INVALID },
 	{ "{'a':1}", "[{'op':'move','path':'/a'}]", NULL, ERR_BAD_REQUEST },
+	{ "{'a':1}", "[{'op':'move','from':'','path':'/b'}]", NULL, ERR_BAD_REQUEST },
+	{ "{'a':1}", "[{'op':'move','from':'','path':'b'}]", NULL, ERR_BAD_REQUEST },
 	{ "{'a':{'x':[1]}}", "[{'op':'copy','from':'/a','path':'/b'}]", "{'a':{'x':[1]},'b':{'x':[1]}}", 0 },
 	{ "{'a':{'x':[1]}}", "[{'op':'copy','from':'/a','path':'/b'},{'op':'add','path':'/b/x/-','value':2}]",
 	  "{'a':{'x':[1]},'b':{'x':[1,2]}}", 0 },
