@@ -129,7 +129,8 @@ api() {
 api_code() {
 	api "$@" -o /dev/null -w '%{http_code}'
 }
-# helper PROGRAM ARGS...: a program of tests/lib/ that prints a line a check; counts them.  The server is ended with it.
+# helper PROGRAM ARGS...: a program of tests/lib/ that prints a line a check; counts them.  The servers it
+# started end with it.
 helper() {
 	local program=$1 line status
 	shift

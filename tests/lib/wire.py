@@ -4,6 +4,7 @@
 Fault tests need a client that hides nothing: a request is bytes, an answer is counted as given only when its last byte
 has come, and a connection that breaks off is a result like any other.  Standard library only.
 """
+import ctypes
 import json
 import os
 import signal
@@ -13,6 +14,15 @@ import subprocess
 import time
 
 STOKER = os.environ.get("STOKER", os.path.join(os.path.dirname(__file__), "../../build/stoker"))
+
+
+LIBC = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent():
+    """A test that is killed leaves no server behind."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 class Gone(Exception):
@@ -34,7 +44,8 @@ class Server:
         argv = self.prefix + [STOKER, "serve", "--data", self.data, "--listen", "127.0.0.1:0", "--socket", self.sock]
         self.log_from = os.path.getsize(self.log) if os.path.exists(self.log) else 0
         with open(self.log, "ab") as log:
-            self.proc = subprocess.Popen(argv + self.args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
+            self.proc = subprocess.Popen(argv + self.args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
+                                         preexec_fn=die_with_parent)
         return self
 
     def wait_ready(self):
