@@ -104,9 +104,10 @@ static int open_db(struct store *s, struct err *e)
 static void close_db(struct store *s)
 {
 	sql_finalize_all(s);
-	if (s->db && s->trouble[0])
+	/* The log may go only when no mark claims it any more; else the next start would miss it. */
+	if (s->db && (s->trouble[0] || !lock_clear(&s->lock)))
 		sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	else if (s->db && lock_clear(&s->lock))
+	else if (s->db)
 		sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	sqlite3_close(s->db);
 	s->db = NULL;

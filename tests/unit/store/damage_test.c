@@ -310,6 +310,21 @@ TEST("a byte flipped in the running server's log does not reach stoker.db")
 	util_done(&f);
 }
 
+TEST("a mark that cannot be cleared at the end keeps the log it claims")
+{
+	struct fixture f = util_new();
+	auto_free char *path = util_path(&f, "lock");
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	fill(&f, 100, 900);
+	CHECK(fd >= 0 && dup2(fd, f.s->lock.fd) >= 0); /* as a disk that takes no more writes */
+	close(fd);
+	util_close(&f);
+	CHECK_INT(util_open(&f), 0);
+	CHECK_INT(store_count(f.s, f.pods, NULL) + store_count(f.s, f.events, NULL), 100);
+	util_done(&f);
+}
+
 TEST("a database of a newer schema is refused untouched, naming both versions")
 {
 	struct fixture f = util_new();
