@@ -2,18 +2,22 @@
 /* namespace.c - a namespace that is deleted takes its contents with it
  *
  * For each namespace with a deletionTimestamp: delete every collection in it, see what is left, and when nothing is,
- * give up the namespace's own finalizer; else look again a little later (pods have their grace, finalizers their
- * owners). The walk over the resources is one asynchronous step after the other, so a large namespace holds up nothing.
+ * give up the namespace's own finalizer; else say in its status what is left (namespace_left.c) and look again a little
+ * later (pods have their grace, finalizers their owners). The walk over the resources is one asynchronous step after
+ * the other, so a large namespace holds up nothing.
  */
 #include "control/namespace.h"
 
+#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "control/namespace_left.h"
 #include "control/resources.h"
 
 #define AGAIN_MS  500
+#define LOOK_AT   50 /* of each resource's objects, for their finalizers */
 #define FINALIZER "kubernetes"
 
 struct namespaces {
@@ -29,7 +33,7 @@ struct sweep {
 	struct resources *resources;
 	size_t at;
 	bool counting; /* deleting first, then counting what is left */
-	size_t left;
+	struct namespace_left left;
 	struct loop_timer again;
 	bool freed; /* an answer is under way: it frees us */
 	bool waiting;
@@ -41,6 +45,7 @@ static void sweep_done(struct sweep *s)
 {
 	loop_timer_done(&s->again);
 	resources_free(s->resources);
+	namespace_left_done(&s->left);
 	free(s->name);
 	free(s);
 }
@@ -126,11 +131,41 @@ static void on_counted(void *arg, const json_t *list, const struct err *e)
 	if (!still_wanted(s))
 		return;
 	if (e->kind != ERR_NONE && e->kind != ERR_NOT_FOUND)
-		s->left++;
+		s->left.objects++;
 	else if (list)
-		s->left += json_array_size(json_object_get(list, "items"));
+		namespace_left_add(&s->left, s->resources->items[s->at].api_version, s->resources->items[s->at].plural,
+				   list);
 	s->at++;
 	step(s);
+}
+
+static void on_said(void *arg, const json_t *obj, const struct err *e)
+{
+	struct sweep *s = arg;
+
+	(void)obj;
+	if (!still_wanted(s))
+		return;
+	if (e->kind != ERR_NONE && e->kind != ERR_NOT_FOUND)
+		log_warn("say what is left namespace=%s: %s, ignoring", s->name, e->text);
+	later(s);
+}
+
+/* Puts what is left into the namespace's status, if that is news. */
+static void say(struct sweep *s)
+{
+	struct client *c = s->owner->client;
+	struct ref ref = { .api_version = "v1", .plural = "namespaces", .name = s->name, .subresource = "status" };
+	const json_t *old = jsonx_at(informer_find(s->owner->informer, NULL, s->name), "status.conditions");
+	json_t *conditions = namespace_left_conditions(&s->left, old, clock_wall());
+	json_auto_t *patch = json_pack("{s:{s:o}}", "status", "conditions", conditions);
+
+	if (json_equal(conditions, old)) {
+		later(s);
+		return;
+	}
+	s->waiting = true;
+	c->ops->patch(c, &ref, "merge", patch, on_said, s);
 }
 
 /* The next resource, or the next half, or the end. */
@@ -146,7 +181,7 @@ static void step(struct sweep *s)
 		ref.plural = s->resources->items[s->at].plural;
 		s->waiting = true;
 		if (s->counting)
-			c->ops->list(c, &ref, &(struct list_options){ .limit = 1 }, on_counted, s);
+			c->ops->list(c, &ref, &(struct list_options){ .limit = LOOK_AT }, on_counted, s);
 		else
 			c->ops->remove(c, &ref, NULL, on_deleted, s);
 		return;
@@ -154,10 +189,10 @@ static void step(struct sweep *s)
 	if (!s->counting) {
 		s->counting = true;
 		s->at = 0;
-		s->left = 0;
+		namespace_left_reset(&s->left);
 		step(s);
-	} else if (s->left) {
-		later(s);
+	} else if (s->left.objects) {
+		say(s);
 	} else {
 		finalize(s);
 	}
