@@ -74,6 +74,31 @@ static int admit_token(struct api *api, const struct api_request *req, json_t *o
 	return authn_check_token_write(api_authn(api), req->caller, obj, e);
 }
 
+/* Whoever approves a request goes by who asked: that is the server's word, not the client's. */
+static int admit_certificate(struct api *api, const struct api_request *req, json_t *obj, const json_t *old,
+			     struct err *e)
+{
+	json_t *spec = json_object_get(obj, "spec");
+	json_t *groups;
+
+	(void)api;
+	(void)e;
+	if (old || !spec)
+		return 0;
+	groups = json_array();
+	for (const char *const *g = req->caller->groups; g && *g; g++)
+		json_array_append_new(groups, jsonx_string(*g));
+	json_object_set_new(spec, "username", jsonx_string(req->caller->user));
+	json_object_set_new(spec, "groups", groups);
+	json_object_del(spec, "uid");
+	json_object_del(spec, "extra");
+	if (req->caller->uid && *req->caller->uid)
+		json_object_set_new(spec, "uid", jsonx_string(req->caller->uid));
+	if (req->caller->extra)
+		json_object_set_new(spec, "extra", json_deep_copy(req->caller->extra));
+	return 0;
+}
+
 static const struct {
 	const char *group, *plural; /* NULL: every kind */
 	admit_fn *fn;
@@ -82,6 +107,7 @@ static const struct {
 	{ "apiextensions.k8s.io", "customresourcedefinitions", admit_crd },
 	{ "rbac.authorization.k8s.io", NULL, admit_rbac },
 	{ "stoker.dev", "tokens", admit_token },
+	{ "certificates.k8s.io", "certificatesigningrequests", admit_certificate },
 };
 
 int admit_write(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)

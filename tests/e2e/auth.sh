@@ -117,6 +117,8 @@ roles() {
 }
 
 impersonating() {
+	openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=carol -keyout "$T/r.key" -out "$T/r.csr" 2>/dev/null
+	is "who asks for a certificate is the server's word" "$(api POST /apis/certificates.k8s.io/v1/certificatesigningrequests -H "$JSON" -H 'Impersonate-User: carol' -H 'Impersonate-Group: system:masters' -d "{\"metadata\":{\"name\":\"c\"},\"spec\":{\"username\":\"root\",\"groups\":[\"g\"],\"uid\":\"7\",\"request\":\"$(base64 -w0 "$T/r.csr")\",\"signerName\":\"example.org/s\",\"usages\":[\"client auth\"]}}" | field '.spec | .username + " " + (.groups | sort | join(",")) + ((.uid // "") | tostring)')" "carol system:authenticated,system:masters"
 	is "an admin speaks as another" "$(api POST $SSR -H "$JSON" -H 'Impersonate-User: carol' -H 'Impersonate-Group: lab' -d '{}' | whoami_of)" "carol lab,system:authenticated"
 	is "with that one's rights" "$(api GET /api/v1/nodes/x -H 'Impersonate-User: carol' | field .code)$(api GET /api/v1/pods -H 'Impersonate-User: carol' | field .code)" 404403
 	is "alice does not" "$(as "$ALICE" GET /api/v1/pods -H 'Impersonate-User: root' | field '[.code, .message] | join(" ")')" '403 users "root" is forbidden: User "alice" cannot impersonate resource "users" in API group "" at the cluster scope'
