@@ -244,15 +244,18 @@ static json_t *allowed_conflicts(const struct stamp *s, const char *manager, con
 
 /* Whoever uses both kinds of apply must find the annotation telling the truth, or the next `kubectl apply` would bring
  * back, or fail to remove, what was applied here. */
-static void refresh_last_applied(const char *manager, const json_t *config, json_t *obj)
+static void refresh_last_applied(const struct stamp *s, const struct apply_request *req, const json_t *config,
+				 json_t *obj)
 {
 	json_t *annotations = jsonx_at(obj, "metadata.annotations");
 	json_auto_t *plain = NULL;
 	struct sbuf text;
 
-	if (!streq(manager, KUBECTL) || !json_object_get(annotations, LAST_APPLIED))
+	if (!str_same(req->manager, KUBECTL) || !json_object_get(annotations, LAST_APPLIED))
 		return;
 	plain = json_deep_copy(config);
+	json_object_set_new(plain, "apiVersion", json_string(s->api_version));
+	json_object_set_new(plain, "kind", json_string(req->kind->kind));
 	json_object_del(jsonx_at(plain, "metadata.annotations"), LAST_APPLIED);
 	sbuf_init(&text, LIMIT_ANNOTATIONS);
 	jsonx_dump(plain, &text);
@@ -337,7 +340,7 @@ static int merge_live(const struct stamp *s, const struct apply_request *req, co
 		return -1;
 	settle(&m, mine, &self, set, changed, removed);
 	set_entries(obj, managers_write(&m));
-	refresh_last_applied(self.name, config, obj);
+	refresh_last_applied(s, req, config, obj);
 	return 0;
 }
 

@@ -107,6 +107,19 @@ server_side() {
 	is "$V: apply --server-side --dry-run=server" "$(served 'a: "3", z: "1"' '{port: 80, name: http}' | k apply --server-side --field-manager=two --dry-run=server -f - -o 'jsonpath={.metadata.labels.z}')$(get svc s .metadata.labels.z)" 1
 }
 
+both_sides() {
+	local f=$T/both-$V.yaml
+
+	printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: both}\ndata: {a: "1", b: "2"}\n' >"$f"
+	k apply -f "$f" >/dev/null
+	sed -i 's/a: "1"/a: "9"/' "$f"
+	is "$V: from client-side to server-side apply without a conflict" "$(k apply --server-side -f "$f") $(get cm both .data.a)" "configmap/both serverside-applied 9"
+	is "$V: the last applied configuration follows" "$(k apply view-last-applied cm both -o json | field '.kind + .data.a')" ConfigMap9
+	sed -i 's/, b: "2"//' "$f"
+	k apply -f "$f" >/dev/null
+	is "$V: and back, dropping a field" "$(get cm both .data)" '{"a":"9"}'
+}
+
 by_curl() {
 	local out path=/api/v1/namespaces/ns-new/configmaps/ssa
 
@@ -130,6 +143,7 @@ each() {
 	client_side
 	tools
 	server_side
+	both_sides
 }
 each_kubectl each
 by_curl

@@ -347,7 +347,7 @@ TEST("kubectl takes over what it applied from the client side")
 		  NULL },
 		{ APPLY, "kubectl", "{'data':{'x':'2'}}",
 		  "{'metadata':{'annotations':{'kubectl.kubernetes.io/last-applied-configuration':"
-		  "'{`'data`':{`'x`':`'2`'}}`n'}},'data':{'x':'2','y':'1'}}",
+		  "'{`'data`':{`'x`':`'2`'},`'apiVersion`':`'v1`',`'kind`':`'Sample`'}`n'}},'data':{'x':'2','y':'1'}}",
 		  "kubectl/Apply@2 .data.x; "
 		  "kubectl-client-side-apply/Update@1 .metadata.annotations "
 		  ".metadata.annotations.kubectl.kubernetes.io/last-applied-configuration .data .data.y",
