@@ -60,12 +60,12 @@ cascading() {
 	k create cm owner >/dev/null
 	owned child owner
 	owned grandchild child
-	k delete cm owner --cascade=background >/dev/null 2>&1 || k delete cm owner >/dev/null
+	k delete cm owner --cascade=background >/dev/null
 	ok "$V: background: dependents follow" eventually 5 gone cm child grandchild
 
 	k create cm owner >/dev/null
 	owned child owner
-	if [ "$V" = new ]; then k delete cm owner --cascade=orphan >/dev/null; else k delete cm owner --cascade=false >/dev/null; fi
+	k delete cm owner --cascade=orphan >/dev/null
 	ok "$V: orphan: the owner goes" eventually 5 gone cm owner
 	is "$V: orphan: the dependent stays, free" "$(get cm child .metadata.ownerReferences)" ""
 	k delete cm child >/dev/null
@@ -73,11 +73,7 @@ cascading() {
 	k create cm owner >/dev/null
 	owned child owner
 	k patch cm child --type=merge -p '{"metadata":{"finalizers":["example.org/hold"]}}' >/dev/null
-	if [ "$V" = new ]; then
-		k delete cm owner --cascade=foreground --wait=false >/dev/null
-	else
-		api DELETE "/api/v1/namespaces/$NS/configmaps/owner?propagationPolicy=Foreground" >/dev/null
-	fi
+	k delete cm owner --cascade=foreground --wait=false >/dev/null
 	is "$V: foreground: the owner waits" "$(get cm owner .metadata.finalizers)" '["foregroundDeletion"]'
 	ok "$V: foreground: the dependent is being deleted" eventually 5 sh -c "'$K' -n $NS get cm child -o yaml | grep -q deletionTimestamp"
 	like "$V: a finalizer holds it" "$(k get cm child -o name)" configmap/child
