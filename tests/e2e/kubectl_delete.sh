@@ -128,7 +128,7 @@ namespaces() {
 	is "$V: a namespace terminates" "$(get ns "doomed-$V" .status.phase)" Terminating
 	like "$V: nothing is made in it any more" "$("$K" -n "doomed-$V" create cm y 2>&1)" "forbidden: unable to create new content in namespace doomed-$V because it is being terminated"
 	ok "$V: its content goes" eventually 5 sh -c "! '$K' -n doomed-$V get pod,deploy -o name 2>/dev/null | grep -q ."
-	eventually 5 sh -c "'$K' get ns doomed-$V -o yaml | grep -q 'example.org/hold in 1'"
+	eventually 5 sh -c "'$K' get ns doomed-$V -o json | grep -q 'configmaps. has 1 resource instances\"'"
 	is "$V: it says what is left" "$(get ns "doomed-$V" '.status.conditions[?(@.status=="True")].message')" \
 		"Some resources are remaining: configmaps. has 1 resource instances Some content in the namespace has finalizers remaining: example.org/hold in 1 resource instances"
 	"$K" -n "doomed-$V" patch cm x --type=merge -p '{"metadata":{"finalizers":null}}' >/dev/null

@@ -74,17 +74,18 @@ printing() {
 watching() {
 	local pid
 
+	k create -f - >/dev/null <<<'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"before","labels":{"w":"1"}}}'
 	"$K" -n "$NS" get cm -w -l w=1 --no-headers >"$T/watch-$V" 2>&1 &
 	pid=$!
 	PIDS+=("$pid")
-	"$K" -n "$NS" get cm watched --watch-only -o 'jsonpath={.data.x};' >"$T/only-$V" 2>&1
-	sleep 0.5
+	# Once it has listed, it misses nothing.
+	ok "$V: get -w lists first" eventually 10 grep -q '^before' "$T/watch-$V"
 	k create cm watched --from-literal=x=1 >/dev/null
 	k label cm watched w=1 >/dev/null
 	k patch cm watched -p '{"data":{"y":"2"}}' >/dev/null
 	k label cm watched w- >/dev/null
-	eventually 5 sh -c "test \$(grep -c '^watched' '$T/watch-$V') -ge 3"
-	is "$V: get -w prints a line a change, also when it leaves" "$(awk '{ print $1, $2 }' "$T/watch-$V" | tr '\n' ';')" "watched 1;watched 2;watched 2;"
+	eventually 10 sh -c "test \$(grep -c '^watched' '$T/watch-$V') -ge 3"
+	is "$V: get -w prints a line a change, also when it leaves" "$(awk '/^watched/ { print $1, $2 }' "$T/watch-$V" | tr '\n' ';')" "watched 1;watched 2;watched 2;"
 	kill "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
 	"$K" -n "$NS" get cm watched --watch-only -o 'jsonpath={.data.z};' >"$T/one-$V" 2>&1 &
@@ -92,7 +93,7 @@ watching() {
 	PIDS+=("$pid")
 	sleep 0.5
 	k patch cm watched -p '{"data":{"z":"9"}}' >/dev/null
-	ok "$V: get NAME --watch-only prints the change" eventually 5 grep -q '9;' "$T/one-$V"
+	ok "$V: get NAME --watch-only prints the change" eventually 10 grep -q '9;' "$T/one-$V"
 	kill "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
 	like "$V: --request-timeout ends a watch" "$(timeout 10 "$K" -n "$NS" get cm -w --request-timeout=1s 2>&1)" '^watched'

@@ -22,6 +22,19 @@ del() {
 watch() {
 	curl -sS --max-time 20 --unix-socket "$SOCKET" -A test -N "http://localhost${2:-$CMS}?watch=1&$1"
 }
+# live FILE QUERY [PATH]: a watch in the background, for stop_live to end
+live() {
+	curl -sS --max-time 30 --unix-socket "$SOCKET" -A test -N "http://localhost${3:-$CMS}?watch=1&timeoutSeconds=30&$2" >"$1" &
+	LIVE=$!
+	PIDS+=("$LIVE")
+}
+# stop_live FILE N: once it has shown N events
+stop_live() {
+	eventually 10 sh -c "test \$(wc -l <'$1') -ge $2"
+	sleep 0.2 # for one too many
+	kill "$LIVE"
+	wait "$LIVE" 2>/dev/null
+}
 # names of the events, as TYPE:NAME:VALUE
 events() {
 	jq -rc '.type + ":" + (.object.metadata.name // "") + ":" + (.object.data.v // "")' | tr '\n' ' '
@@ -54,32 +67,28 @@ resuming() {
 	curl -sS --max-time 20 --cacert "$T/ca" -H "Authorization: Bearer $TOKEN" -N "$URL$CMS?watch=1&resourceVersion=$rv2&timeoutSeconds=3" >"$T/live-tls" &
 	sleep 0.3
 	put a '"team":"red"' 3 >/dev/null
-	ok "events arrive at once" eventually 1 grep -q '"v":"3"' "$T/live"
+	ok "events arrive while it goes on" eventually 2 grep -q '"v":"3"' "$T/live"
 	wait "$pid"
 	is "over TLS the stream is the same" "$(wait $!; events <"$T/live-tls")" "$(events <"$T/live")"
 }
 
 selecting() {
-	local pid
-
-	watch 'labelSelector=team%3Dred&timeoutSeconds=2' >"$T/red" &
-	pid=$!
-	sleep 0.3
+	live "$T/red" 'labelSelector=team%3Dred'
+	eventually 10 test -s "$T/red"
 	put c '"team":"blue"' 1 >/dev/null
 	put c '"team":"red"' 2 >/dev/null
 	put c '"team":"red"' 3 >/dev/null
 	put c '"team":"blue"' 4 >/dev/null
 	put c '"team":"red"' 5 >/dev/null
 	del c
-	wait "$pid"
+	stop_live "$T/red" 6
 	is "an object enters, changes, leaves as it last matched, enters and goes" "$(events <"$T/red")" "ADDED:a:3 ADDED:c:2 MODIFIED:c:3 DELETED:c:3 ADDED:c:5 DELETED:c:5 "
 	api POST "/api/v1/namespaces/$NS/pods" -H 'Content-Type: application/json' -o /dev/null \
 		-d '{"metadata":{"name":"p"},"spec":{"schedulerName":"nobody","containers":[{"name":"c","image":"x"}]}}'
-	watch 'fieldSelector=status.phase%3DPending&timeoutSeconds=1' "/api/v1/namespaces/$NS/pods" >"$T/pending" &
-	pid=$!
-	sleep 0.3
+	live "$T/pending" 'fieldSelector=status.phase%3DPending' "/api/v1/namespaces/$NS/pods"
+	eventually 10 test -s "$T/pending"
 	api PATCH "/api/v1/namespaces/$NS/pods/p/status" -H 'Content-Type: application/merge-patch+json' -d '{"status":{"phase":"Running"}}' -o /dev/null
-	wait "$pid"
+	stop_live "$T/pending" 2
 	is "an object leaves a field selector" "$(jq -rc '.type + .object.status.phase' <"$T/pending" | tr '\n' ' ')" "ADDEDPending DELETEDPending "
 	api DELETE "/api/v1/namespaces/$NS/pods/p?gracePeriodSeconds=0" -o /dev/null
 	is "all namespaces are watched at once" "$(watch 'fieldSelector=metadata.name%3Da&timeoutSeconds=1' /api/v1/configmaps | events)" "ADDED:a:3 "
