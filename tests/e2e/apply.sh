@@ -45,6 +45,9 @@ tools() {
 	k create -f "$HERE/manifests/job.yaml" --save-config >/dev/null
 	like "$V: diff shows the change" "$(sed 's/suspend: true/suspend: true\n  activeDeadlineSeconds: 5/' "$HERE/manifests/job.yaml" | k diff -f -)" '^\+  activeDeadlineSeconds: 5$'
 	is "$V: diff changes nothing" "$(get job train .spec.activeDeadlineSeconds)" ""
+	if [ "$V" = new ]; then
+		like "new: diff --server-side" "$(sed 's/suspend: true/suspend: true\n  activeDeadlineSeconds: 6/' "$HERE/manifests/job.yaml" | k diff --server-side -f -)" '^\+  activeDeadlineSeconds: 6$'
+	fi
 	ok "$V: diff of the same is silent" k diff -f "$HERE/manifests/job.yaml"
 	like "$V: diff of a new object" "$(printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: fresh}\ndata: {x: "1"}\n' | k diff -f -)" '^\+  x: "1"$'
 	is "$V: apply -k" "$(k apply -k "$HERE/manifests/kustom" | grep -v '^#' | sed 's/gen-[a-z0-9]*/gen/' | sort | tr '\n' ';')" "configmap/k-conf created;configmap/k-gen created;"

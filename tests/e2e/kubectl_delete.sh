@@ -101,6 +101,7 @@ waiting() {
 	if [ "$V" = new ]; then
 		(sleep 0.5 && k patch cm w -p '{"data":{"state":"new"}}' >/dev/null) &
 		is "new: wait --for=jsonpath" "$(k wait cm/w --for=jsonpath='{.data.state}'=new --timeout=10s)" "configmap/w condition met"
+		is "new: wait by a watch that lists first" "$(KUBE_FEATURE_WatchListClient=true k wait cm/w --for=jsonpath='{.data.state}'=new --timeout=10s)" "configmap/w condition met"
 		(sleep 0.5 && k create cm late >/dev/null) &
 		is "new: wait --for=create" "$(k wait cm/late --for=create --timeout=10s)" "configmap/late condition met"
 	fi

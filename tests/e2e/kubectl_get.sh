@@ -99,10 +99,25 @@ watching() {
 	like "$V: --request-timeout ends a watch" "$(timeout 10 "$K" -n "$NS" get cm -w --request-timeout=1s 2>&1)" '^watched'
 }
 
+# kubectl asks for 500 at a time.
+paging() {
+	local i
+
+	for ((i = 1; i <= 1100; i++)); do
+		printf 'url = "http://localhost/api/v1/namespaces/%s/configmaps"\nunix-socket = "%s"\nheader = "Content-Type: application/json"\noutput = /dev/null\nsilent\ndata = "{\\"metadata\\":{\\"name\\":\\"n%s\\",\\"labels\\":{\\"many\\":\\"1\\"}}}"\nnext\n' "$NS" "$SOCKET" $i
+	done | sed '$d' >"$T/many"
+	curl -K "$T/many"
+	is "$V: three pages make one list" "$(k get cm -l many -o name | sort -u | wc -l)" 1100
+	is "$V: and one table" "$(k get cm -l many --no-headers | wc -l)" 1100
+	api DELETE "/api/v1/namespaces/$NS/configmaps?labelSelector=many" -o /dev/null
+	is "$V: one request deletes them" "$(k get cm -l many -o name | wc -l)" 0
+}
+
 each() {
 	fixtures
 	printing
 	watching
+	paging
 }
 each_kubectl each
 done_testing

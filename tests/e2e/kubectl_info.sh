@@ -37,6 +37,9 @@ info() {
 	done
 	like "$V: explain --recursive goes to the leaves" "$(k explain pod --recursive)" 'configMapKeyRef'
 	like "$V: explain takes --api-version" "$(k explain cronjob --api-version=batch/v1beta1)" 'VERSION: +(batch/)?v1beta1'
+	if [ "$V" = new ]; then
+		like "new: explain by the old documents" "$(k explain job.spec.backoffLimit --output=plaintext-openapiv2)" 'How many failures'
+	fi
 	like "$V: explain refuses a field that is not there" "$(k explain pod.spec.nothing)" 'field "nothing" does not exist'
 
 	is "$V: an admin can do everything" "$(k auth can-i '*' '*')" yes
