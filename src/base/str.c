@@ -8,6 +8,8 @@
 
 #include "base/mem.h"
 
+#define ADDF_GUESS 64
+
 bool str_eq(struct str a, const char *b)
 {
 	return strlen(b) == a.n && memcmp(a.p, b, a.n) == 0;
@@ -164,14 +166,22 @@ void sbuf_addc(struct sbuf *b, char c)
 void sbuf_vaddf(struct sbuf *b, const char *fmt, va_list ap)
 {
 	va_list again;
+	size_t room;
 	int n;
 
-	va_copy(again, ap);
-	n = vsnprintf(NULL, 0, fmt, again);
-	va_end(again);
-	if (n < 0 || !reserve(b, (size_t)n))
+	/* Most texts fit the first guess and are formatted once. */
+	if (!reserve(b, b->max - b->n < ADDF_GUESS ? 0 : ADDF_GUESS))
 		return;
-	vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
+	room = b->cap - b->n;
+	va_copy(again, ap);
+	n = vsnprintf(b->p + b->n, room, fmt, again);
+	va_end(again);
+	if (n < 0 || !reserve(b, (size_t)n)) {
+		b->p[b->n] = '\0';
+		return;
+	}
+	if ((size_t)n >= room)
+		vsnprintf(b->p + b->n, (size_t)n + 1, fmt, ap);
 	b->n += (size_t)n;
 }
 
@@ -319,8 +329,12 @@ bool base64url_decode(const char *p, size_t n, struct sbuf *out)
 
 void hex_encode(const void *p, size_t n, struct sbuf *out)
 {
+	static const char digits[] = "0123456789abcdef";
 	const unsigned char *s = p;
 
-	for (size_t i = 0; i < n; i++)
-		sbuf_addf(out, "%02x", s[i]);
+	for (size_t i = 0; i < n; i++) {
+		char pair[2] = { digits[s[i] >> 4], digits[s[i] & 15] };
+
+		sbuf_add(out, pair, sizeof(pair));
+	}
 }
