@@ -10,6 +10,7 @@
 
 #include <stdarg.h>
 
+#include "base/json_read.h"
 #include "base/limits.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -136,8 +137,12 @@ static void report_duplicates(const char *p, size_t n, jsonx_duplicate_fn *fn, v
 int jsonx_parse(const char *p, size_t n, jsonx_duplicate_fn *on_duplicate, void *arg, json_t **ret, struct err *e)
 {
 	json_error_t je;
-	json_t *v;
+	json_t *v = json_read(p, n, LIMIT_JSON_DEPTH);
 
+	if (v) {
+		*ret = v;
+		return 0;
+	}
 	if (!depth_within(p, n, LIMIT_JSON_DEPTH))
 		return err_set(e, ERR_BAD_REQUEST, "JSON is nested deeper than %d levels", LIMIT_JSON_DEPTH);
 	v = json_loadb(p, n, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, &je);

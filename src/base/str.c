@@ -83,6 +83,15 @@ bool str_is_utf8(const char *p, size_t n)
 
 	for (size_t i = 0; i < n;) {
 		unsigned char c = s[i];
+		uint64_t w;
+
+		if (n - i >= sizeof(w)) { /* eight of ASCII */
+			memcpy(&w, s + i, sizeof(w));
+			if (!(w & 0x8080808080808080u)) {
+				i += sizeof(w);
+				continue;
+			}
+		}
 		size_t more = c < 0x80                ? 0
 			      : c >= 0xc2 && c < 0xe0 ? 1
 			      : (c & 0xf0) == 0xe0    ? 2
@@ -196,7 +205,7 @@ void sbuf_addf(struct sbuf *b, const char *fmt, ...)
 
 /* Length of the run at p that needs no escape, eight bytes at a time: a byte needs one if it is below 0x20, '"' or
  * '\\'. */
-static size_t plain_run(const char *p, size_t n)
+size_t json_plain_run(const char *p, size_t n)
 {
 	const uint64_t ones = 0x0101010101010101ull;
 	const uint64_t high = 0x8080808080808080ull;
@@ -222,7 +231,7 @@ void sbuf_add_json_string(struct sbuf *b, const char *s, size_t n)
 {
 	sbuf_addc(b, '"');
 	for (size_t i = 0; i < n; i++) {
-		size_t run = plain_run(s + i, n - i);
+		size_t run = json_plain_run(s + i, n - i);
 		unsigned char c;
 		char esc[8];
 

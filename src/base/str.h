@@ -74,6 +74,8 @@ void base64_encode(const void *p, size_t n, struct sbuf *out);
 bool base64_decode(const char *p, size_t n, struct sbuf *out);
 void base64url_encode(const void *p, size_t n, struct sbuf *out); /* no padding, for JWT */
 bool base64url_decode(const char *p, size_t n, struct sbuf *out);
+/* How many bytes from s on need no escape in a JSON string. */
+size_t json_plain_run(const char *s, size_t n);
 void hex_encode(const void *p, size_t n, struct sbuf *out);
 
 #endif
