@@ -23,6 +23,7 @@
 #include "store/lock.h"
 
 #define JOIN_BYTES (64 * 1024)
+#define WAL_CHUNK  (512 * 1024)
 
 enum file_role { FILE_OTHER, FILE_DB, FILE_WAL };
 
@@ -47,6 +48,7 @@ struct vfs_file {
 	char *joined;
 	int njoined;
 	sqlite3_int64 joined_at;
+	sqlite3_int64 laid_out; /* WAL: bytes that have their place on the disk */
 };
 
 static inline uint64_t rotate(uint64_t v, int n)
@@ -168,6 +170,25 @@ static int write_error(struct vfs_file *f, int rc)
 	return number == ENOSPC || number == EDQUOT || number == EFBIG ? SQLITE_FULL : rc;
 }
 
+/* A sync that has to grow the file waits for the file system's journal too and takes twice as long.  So the WAL grows
+ * by chunks of written zeros, which cannot be taken for frames, and stays that long when it begins anew.  Without room
+ * for a chunk it grows as it would have. */
+static void lay_out(struct vfs_file *f, sqlite3_int64 end)
+{
+	static const char zeros[JOIN_BYTES];
+	sqlite3_int64 size = 0;
+
+	if (f->role != FILE_WAL || end <= f->laid_out)
+		return;
+	if (f->real->pMethods->xFileSize(f->real, &size) != SQLITE_OK || end <= size) {
+		f->laid_out = size;
+		return;
+	}
+	for (f->laid_out = end; f->laid_out < end + WAL_CHUNK; f->laid_out += JOIN_BYTES)
+		if (f->real->pMethods->xWrite(f->real, zeros, JOIN_BYTES, f->laid_out) != SQLITE_OK)
+			break;
+}
+
 static int hand_on(struct vfs_file *f)
 {
 	int n = f->njoined;
@@ -177,6 +198,8 @@ static int hand_on(struct vfs_file *f)
 		return SQLITE_OK;
 	f->njoined = 0;
 	rc = f->real->pMethods->xWrite(f->real, f->joined, n, f->joined_at);
+	if (rc == SQLITE_OK)
+		lay_out(f, f->joined_at + n);
 	return rc == SQLITE_OK ? rc : write_error(f, rc);
 }
 
@@ -260,6 +283,7 @@ static int file_truncate(sqlite3_file *base, sqlite3_int64 size)
 
 	int rc = hand_on(f);
 
+	f->laid_out = 0;
 	if (f->role == FILE_WAL && size == 0)
 		wal_restarts(f->owner, NULL);
 	return rc == SQLITE_OK ? f->real->pMethods->xTruncate(f->real, size) : rc;
