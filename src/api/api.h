@@ -78,7 +78,8 @@ struct api_result {
 	json_t *object;          /* owned; or NULL: */
 	char *text;              /* owned stored text of the object (get without conversion), text_len */
 	size_t text_len;
-	json_t *warnings; /* owned array of strings or NULL */
+	const json_t *text_of; /* with both: the text serves as long as `object` is this one */
+	json_t *warnings;      /* owned array of strings or NULL */
 };
 void api_result_done(struct api_result *r);
 

@@ -248,6 +248,8 @@ static void send_object(struct exchange *x)
 
 static void send_result(struct exchange *x)
 {
+	bool stored = x->result.text && (!x->result.object || x->result.object == x->result.text_of);
+
 	if (!x->http) {
 		audit_exchange(x, x->err.kind == ERR_NONE ? x->result.code : err_http_code(x->err.kind));
 		exchange_free(x);
@@ -258,7 +260,7 @@ static void send_result(struct exchange *x)
 		return;
 	}
 	add_warnings(x);
-	if (x->result.text && x->accept.form == REPLY_JSON && !x->pretty)
+	if (stored && x->accept.form == REPLY_JSON && !x->pretty)
 		send_stored(x);
 	else
 		send_object(x);

@@ -62,6 +62,7 @@ int write_store(struct api *api, struct api_request *req, json_t *old, json_t *o
 {
 	const json_t *meta = json_object_get(obj, "metadata");
 	json_auto_t *rest = object_at_rest(obj);
+	struct str text = { NULL, 0 };
 	int64_t rv;
 	int kind;
 
@@ -73,9 +74,14 @@ int write_store(struct api *api, struct api_request *req, json_t *old, json_t *o
 		if (store_put(api_store(api), kind, jsonx_str_or(meta, "namespace", ""), jsonx_str_or(meta, "name", ""),
 			      rest, old, &rv, e) < 0)
 			return -1;
+		text = store_last_text(api_store(api));
+		free(ret->text);
+		ret->text = req->kind->from_storage ? NULL : xstrndup(text.p, text.n);
+		ret->text_len = text.n;
 		admit_written(api, req->kind, rest, old);
 	}
 	fill_result(req->kind, rest, code, ret);
+	ret->text_of = ret->object;
 	return 0;
 }
 

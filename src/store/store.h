@@ -93,6 +93,9 @@ int store_put(struct store *s, int kind, const char *ns, const char *name, json_
 int store_delete(struct store *s, int kind, const char *ns, const char *name, json_t *old, int64_t *ret_rv,
 		 struct err *e);
 
+/* Text of what the last store_put() of this turn wrote; borrowed until the next call into the store. */
+struct str store_last_text(const struct store *s);
+
 /* Calls fn once this turn's writes are durable (e->kind == ERR_NONE) or have failed.  With no write pending it is
  * called in this turn's after-commit phase all the same, so a read never overtakes the write it saw.  In order of
  * registration. `after` is embedded in its owner; store_after_cancel() for one whose client went away. */

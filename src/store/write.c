@@ -167,6 +167,11 @@ int store_put(struct store *s, int kind, const char *ns, const char *name, json_
 	return 0;
 }
 
+struct str store_last_text(const struct store *s)
+{
+	return s->changes.n ? s->changes.items[s->changes.n - 1].body : (struct str){ "", 0 };
+}
+
 int store_delete(struct store *s, int kind, const char *ns, const char *name, json_t *old, int64_t *ret_rv,
 		 struct err *e)
 {
