@@ -6,6 +6,7 @@
  * It is ready when the objects made at first start are committed and admin.kubeconfig is written; then it prints one
  *line. Nothing here decides anything: this file is the wiring.
  */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -31,6 +32,8 @@
 #define HISTORY_ROWS    100000
 #define EVENT_SECONDS   3600
 #define AUDIT_MIB       64
+#define HEAP_KEEP       (4 * 1024 * 1024)
+#define HEAP_STEP       (512 * 1024)
 
 struct serve_settings {
 	const char *data, *listen, *socket, *config, *node_name, *runtime, *admin_group, *log_level;
@@ -386,6 +389,9 @@ static int run_serve(const struct command *cmd, int argc, char **argv)
 	int nrest;
 	int r;
 
+	/* An event for a thousand watchers takes and returns a megabyte; without this, by hundreds of calls each time. */
+	mallopt(M_TRIM_THRESHOLD, HEAP_KEEP);
+	mallopt(M_TOP_PAD, HEAP_STEP);
 	default_data_dir(&data);
 	default_socket_path(&sock);
 	s.data = data.p;
