@@ -389,7 +389,8 @@ static int run_serve(const struct command *cmd, int argc, char **argv)
 	int nrest;
 	int r;
 
-	/* An event for a thousand watchers takes and returns a megabyte; without this, by hundreds of calls each time. */
+	/* An event for a thousand watchers takes and returns a megabyte; without this, by hundreds of calls each time.
+	 */
 	mallopt(M_TRIM_THRESHOLD, HEAP_KEEP);
 	mallopt(M_TOP_PAD, HEAP_STEP);
 	default_data_dir(&data);

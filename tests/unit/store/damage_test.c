@@ -136,6 +136,17 @@ TEST("a page that is zeroed, swapped with another or cut off is refused")
 	util_done(&f);
 }
 
+/* The log is laid out in zeros ahead of its frames; they hold nothing that could be lost. */
+static void trim_log(struct image *im)
+{
+	const unsigned char *log = im->p[WAL];
+	ssize_t end = WAL_HEADER;
+
+	while (end + WAL_FRAME <= im->n[WAL] && memcmp(log + end + 8, log + 16, 8) == 0)
+		end += WAL_FRAME;
+	im->n[WAL] = end;
+}
+
 TEST("a killed server's log is replayed, whole or torn")
 {
 	struct fixture f = util_new();
@@ -146,6 +157,7 @@ TEST("a killed server's log is replayed, whole or torn")
 	im = image_take(&f);
 	util_close(&f);
 	CHECK(im.n[WAL] > WAL_HEADER);
+	trim_log(&im);
 	image_put(&f, &im);
 	CHECK_INT(util_open(&f), 0);
 	CHECK_INT(store_count(f.s, f.pods, NULL) + store_count(f.s, f.events, NULL), 8);
@@ -177,6 +189,8 @@ TEST("a flipped byte anywhere in a killed server's log is refused, with its fram
 	fill(&f, 12, 100);
 	im = image_take(&f);
 	util_close(&f);
+	CHECK(im.n[WAL] > WAL_FRAME);
+	trim_log(&im);
 	for (ssize_t at = 0; at < im.n[WAL]; at += at % WAL_FRAME < 64 ? 1 : 173) {
 		im.p[WAL][at] ^= 0x10;
 		image_put(&f, &im);
