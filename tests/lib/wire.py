@@ -7,6 +7,7 @@ has come, and a connection that breaks off is a result like any other.  Standard
 import ctypes
 import json
 import os
+import select
 import signal
 import socket
 import ssl
@@ -48,10 +49,12 @@ class Server:
                                          preexec_fn=die_with_parent)
         return self
 
-    def wait_ready(self):
-        """True once it serves; False if it ended instead."""
-        line = self.proc.stdout.readline().decode()
-        self.url = line.split()[2] if line.startswith("stoker: ready") else None
+    def wait_ready(self, timeout=None):
+        """True once it serves; False if it ended instead, or said nothing in time."""
+        self.url = None
+        if select.select([self.proc.stdout], [], [], timeout)[0]:
+            line = self.proc.stdout.readline().decode()
+            self.url = line.split()[2] if line.startswith("stoker: ready") else None
         return self.url is not None
 
     def start(self):
@@ -73,9 +76,12 @@ class Server:
         return self.end(signal.SIGTERM)
 
     def end(self, signo):
-        if self.proc and self.proc.poll() is None:
+        while self.proc.poll() is None:
             self.proc.send_signal(signo)
-        self.proc.wait()
+            try:
+                self.proc.wait(20)
+            except subprocess.TimeoutExpired:
+                pass  # the signal itself may be what a test made fail: say it again
         self.proc.stdout.close()
         return self.proc.returncode
 
