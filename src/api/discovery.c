@@ -243,7 +243,7 @@ json_t *discovery_aggregated(const struct registry *r, bool core, const char *ve
 	const struct kind *k;
 
 	for (size_t i = 0; (k = registry_at(r, i)); i++)
-		if (!*k->group == core && is_first(r, i, false))
+		if (!*k->group == core && !(k->flags & KIND_OLD_CLIENTS) && is_first(r, i, false))
 			json_array_append_new(items, aggregated_group(r, k->group));
 	return json_pack("{s:s, s:o, s:{}, s:o}", "kind", "APIGroupDiscoveryList", "apiVersion",
 			 jsonx_stringf("apidiscovery.k8s.io/%s", version), "metadata", "items", items);

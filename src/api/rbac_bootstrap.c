@@ -56,6 +56,7 @@ static const struct default_rule view[] = {
 	{ READ, "batch", "cronjobs cronjobs/status jobs jobs/status" },
 	{ READ, "policy", "poddisruptionbudgets poddisruptionbudgets/status" },
 	{ READ, "networking.k8s.io", "ingresses ingresses/status" },
+	{ READ, "extensions", "ingresses ingresses/status" },
 };
 
 static const struct default_rule edit[] = {
@@ -73,6 +74,7 @@ static const struct default_rule edit[] = {
 	{ WRITE, "batch", "cronjobs jobs" },
 	{ WRITE, "policy", "poddisruptionbudgets" },
 	{ WRITE, "networking.k8s.io", "ingresses" },
+	{ WRITE, "extensions", "ingresses" },
 	{ ALL, "coordination.k8s.io", "leases" },
 };
 

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ingress.c - networking.k8s.io/v1 Ingress and IngressClass, kept as data for an ingress controller */
+/* ingress.c - networking.k8s.io/v1 Ingress and IngressClass, kept as data for an ingress controller
+ *
+ * ingress_v1beta1.c has the form of old clients.
+ */
+#include "kinds/ingress.h"
+
 #include "kinds/cells.h"
 #include "kinds/core.h"
 #include "kinds/names.h"
@@ -62,7 +67,7 @@ static const struct field path_fields[] = {
 		  "decides."),
 };
 
-static void path_validate(const json_t *obj, const struct path *at, struct err *e)
+void ingress_path_validate(const json_t *obj, const struct path *at, struct err *e)
 {
 	const json_t *path = json_object_get(obj, "path");
 	const char *text = json_is_string(path) ? json_string_value(path) : "";
@@ -78,7 +83,7 @@ static void path_validate(const json_t *obj, const struct path *at, struct err *
 }
 
 static const struct message http_path = MESSAGE("io.k8s.api.networking.v1.HTTPIngressPath", path_fields,
-						.doc = "Which requests go to whom.", .validate = path_validate);
+						.doc = "Which requests go to whom.", .validate = ingress_path_validate);
 
 static const struct field http_fields[] = {
 	FL(1, "paths", OBJECT, .msg = &http_path, .flags = FIELD_REQUIRED | FIELD_ATOMIC,
@@ -99,7 +104,7 @@ static const struct field rule_fields[] = {
 	F(2, "", OBJECT, .msg = &rule_value, .flags = FIELD_INLINE),
 };
 
-static void rule_validate(const json_t *obj, const struct path *at, struct err *e)
+void ingress_rule_validate(const json_t *obj, const struct path *at, struct err *e)
 {
 	const json_t *host = json_object_get(obj, "host");
 	const char *text = json_is_string(host) ? json_string_value(host) : "";
@@ -113,19 +118,19 @@ static void rule_validate(const json_t *obj, const struct path *at, struct err *
 
 static const struct message ingress_rule =
 	MESSAGE("io.k8s.api.networking.v1.IngressRule", rule_fields, .doc = "What happens to requests for a host.",
-		.validate = rule_validate);
+		.validate = ingress_rule_validate);
 
 static const struct field tls_fields[] = {
 	FL(1, "hosts", STRING, .flags = FIELD_ATOMIC, .doc = "Host names that the certificate is for."),
 	F(2, "secretName", STRING, .doc = "Secret with the certificate and its key."),
 };
 
-static const struct message tls =
+const struct message ingress_tls =
 	MESSAGE("io.k8s.api.networking.v1.IngressTLS", tls_fields, .doc = "A certificate and its hosts.");
 
 static const struct field spec_fields[] = {
 	F(1, "defaultBackend", OBJECT, .msg = &backend, .doc = "Who answers requests that no rule is about."),
-	FL(2, "tls", OBJECT, .msg = &tls, .flags = FIELD_ATOMIC, .doc = "Certificates."),
+	FL(2, "tls", OBJECT, .msg = &ingress_tls, .flags = FIELD_ATOMIC, .doc = "Certificates."),
 	FL(3, "rules", OBJECT, .msg = &ingress_rule, .flags = FIELD_ATOMIC, .doc = "Rules by host."),
 	FP(4, "ingressClassName", STRING, .doc = "The IngressClass whose controller takes care of this Ingress."),
 };
@@ -169,19 +174,19 @@ static const struct field status_fields[] = {
 	F(1, "loadBalancer", OBJECT, .msg = &balancer, .doc = "Where requests arrive."),
 };
 
-static const struct message status =
+const struct message ingress_status =
 	MESSAGE("io.k8s.api.networking.v1.IngressStatus", status_fields, .doc = "What the controller made of it.");
 
 static const struct field fields[] = {
 	FIELDS_OBJECT,
 	F(2, "spec", OBJECT, .msg = &spec, .dflt = "{}", .doc = "Which requests go to whom."),
-	F(3, "status", OBJECT, .msg = &status, .doc = "What the controller made of it."),
+	F(3, "status", OBJECT, .msg = &ingress_status, .doc = "What the controller made of it."),
 };
 
 static const struct message ingress = MESSAGE("io.k8s.api.networking.v1.Ingress", fields,
 					      .doc = "Sends HTTP requests from outside to Services by host and path.");
 
-static void prepare_create(json_t *obj)
+void ingress_prepare_create(json_t *obj)
 {
 	json_object_set_new(obj, "status", json_pack("{s:{}}", "loadBalancer"));
 }
@@ -223,7 +228,7 @@ static json_t *cell_ports(const json_t *obj, int64_t now)
 	return json_string(value_is_empty(jsonx_at(obj, "spec.tls")) ? "80" : "80, 443");
 }
 
-static const struct column columns[] = {
+const struct column ingress_columns[INGRESS_COLUMNS] = {
 	COLUMN_NAME,
 	COLUMN("Class", "Whose controller takes care of it.", cell_class),
 	COLUMN("Hosts", "Host names of its rules.", cell_hosts),
@@ -245,9 +250,9 @@ const struct kind kind_ingress = {
 	.flags = KIND_STATUS | KIND_GENERATION,
 	.verbs = VERBS_ALL,
 	.message = &ingress,
-	KIND_COLUMNS(columns),
+	KIND_COLUMNS(ingress_columns),
 	KIND_SUBRESOURCES(status_only),
-	.prepare_create = prepare_create,
+	.prepare_create = ingress_prepare_create,
 };
 
 static const struct field parameters_fields[] = {

@@ -42,7 +42,8 @@ enum kind_flags {
 	KIND_VIRTUAL = 1 << 6,          /* never stored: reviews, metrics */
 	KIND_EXPIRES = 1 << 7,          /* removed an hour after its last change: events */
 	KIND_GRACE = 1 << 8,            /* deletion has a grace period: pods */
-	KIND_CUSTOM = 1 << 9            /* from a CustomResourceDefinition */
+	KIND_CUSTOM = 1 << 9,           /* from a CustomResourceDefinition */
+	KIND_OLD_CLIENTS = 1 << 10      /* left out of aggregated discovery: only clients before it ask for this */
 };
 
 /* One column of a server-side table. */

@@ -35,6 +35,7 @@ static const char *const group_order[] = {
 	"batch",
 	"certificates.k8s.io",
 	"networking.k8s.io",
+	"extensions",
 	"policy",
 	"rbac.authorization.k8s.io",
 	"storage.k8s.io",

@@ -17,9 +17,9 @@ extern const struct kind kind_event_v1;
 extern const struct kind kind_token_review, kind_self_subject_review, kind_self_subject_access_review,
 	kind_subject_access_review, kind_local_subject_access_review, kind_self_subject_rules_review;
 extern const struct message token_request_message;
-/* autoscaling, networking.k8s.io, certificates.k8s.io, policy */
-extern const struct kind kind_autoscaler, kind_ingress, kind_ingress_class, kind_network_policy, kind_certificate,
-	kind_disruption_budget, kind_disruption_budget_v1beta1;
+/* autoscaling, networking.k8s.io (and extensions, its old name), certificates.k8s.io, policy */
+extern const struct kind kind_autoscaler, kind_ingress, kind_ingress_v1beta1, kind_ingress_class, kind_network_policy,
+	kind_certificate, kind_disruption_budget, kind_disruption_budget_v1beta1;
 extern const struct message scale_message, eviction_message;
 /* rbac.authorization.k8s.io */
 extern const struct kind kind_role, kind_cluster_role, kind_role_binding, kind_cluster_role_binding;

@@ -28,6 +28,7 @@ const struct kind *const kinds_rest[] = {
 	&kind_ingress,
 	&kind_ingress_class,
 	&kind_network_policy,
+	&kind_ingress_v1beta1,
 	&kind_disruption_budget,
 	&kind_disruption_budget_v1beta1,
 	&kind_role,

@@ -16,6 +16,8 @@ info() {
 	like "$V: api-resources lists nodes as cluster-scoped" "$out" '^nodes +no +v1 +false +Node$'
 	like "$V: api-resources lists the training kinds" "$out" '^pytorchjobs .*kubeflow.org/v1 +true +PyTorchJob$'
 	like "$V: api-resources lists queues" "$out" '^queues .*stoker.dev/v1 .*Queue$'
+	like "$V: api-resources lists ingresses in their group" "$out" '^ingresses +ing +networking.k8s.io/v1 +true +Ingress$'
+	[ "$V" = new ] && unlike "$V: and not in the old one" "$out" ' extensions/'
 	is "$V: api-resources picks namespaced ones of one group" \
 		"$(k api-resources --api-group=apps --namespaced=true -o name | sort | tr '\n' ' ')" \
 		"controllerrevisions.apps daemonsets.apps deployments.apps replicasets.apps statefulsets.apps "

@@ -150,6 +150,9 @@ versions() {
 	is "a cron job by the old version" "$(post "/apis/batch/v1beta1/namespaces/$NS/cronjobs" "$out" | field .apiVersion)" batch/v1beta1
 	is "is one by the new" "$(api GET "/apis/batch/v1/namespaces/$NS/cronjobs/cj" | field '.apiVersion + .spec.schedule')" batch/v1@daily
 	is "changed by the new, seen by the old" "$(api PATCH "/apis/batch/v1/namespaces/$NS/cronjobs/cj" -H 'Content-Type: application/strategic-merge-patch+json' -d '{"spec":{"suspend":true}}' >/dev/null; api GET "/apis/batch/v1beta1/namespaces/$NS/cronjobs/cj" | field '.apiVersion + (.spec.suspend | tostring)')" batch/v1beta1true
+	out='{"metadata":{"name":"old"},"spec":{"rules":[{"host":"a.b","http":{"paths":[{"path":"/","backend":{"serviceName":"s","servicePort":80}}]}}]}}'
+	is "an ingress in the form of old clients" "$(post "/apis/extensions/v1beta1/namespaces/$NS/ingresses" "$out" | field '.spec.rules[0].http.paths[0] | .pathType + .backend.serviceName + (.backend.servicePort | tostring)')" ImplementationSpecifics80
+	is "is one of today's" "$(api GET "/apis/networking.k8s.io/v1/namespaces/$NS/ingresses/old" | field '.apiVersion + .spec.rules[0].http.paths[0].backend.service.name')" networking.k8s.io/v1s
 	is "lists name their version" "$(api GET "/apis/batch/v1beta1/namespaces/$NS/cronjobs" | field '.apiVersion + .kind')" batch/v1beta1CronJobList
 }
 

@@ -48,6 +48,20 @@ TEST("/apis lists each group once, and prefers what the eldest clients know")
 	registry_free(r);
 }
 
+TEST("what only old clients need is not in the aggregated form")
+{
+	struct registry *r = registry_new();
+	json_auto_t *groups = discovery_groups(r);
+	json_auto_t *aggregated = discovery_aggregated(r, false, "v2");
+	json_auto_t *old = discovery_resources(r, "extensions", "v1beta1");
+
+	CHECK(find(json_object_get(groups, "groups"), "name", "extensions") != NULL);
+	CHECK(find(json_object_get(old, "resources"), "name", "ingresses") != NULL);
+	CHECK(find(json_object_get(aggregated, "items"), "metadata.name", "networking.k8s.io") != NULL);
+	CHECK(find(json_object_get(aggregated, "items"), "metadata.name", "extensions") == NULL);
+	registry_free(r);
+}
+
 TEST("a group and a version that are not served have no document")
 {
 	struct registry *r = registry_new();

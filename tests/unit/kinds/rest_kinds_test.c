@@ -174,6 +174,10 @@ TEST("rules of budgets, classes, leases, slices, autoscalers and ingresses")
 		  "spec.rules[0].http.paths[0].path: Invalid value: \"x\": must be an absolute path" },
 		{ &kind_ingress, INGRESS("{'path':'/','pathType':'Exact','backend':{'service':{'name':'s'}}}"),
 		  "spec.rules[0].http.paths[0].backend.service: Required value: port name or number is required" },
+		{ &kind_ingress_v1beta1, INGRESS("{'path':'/','backend':{'serviceName':'s','servicePort':80}}"), "" },
+		{ &kind_ingress_v1beta1, INGRESS("{'path':'x','backend':{'serviceName':'s'}}"),
+		  "spec.rules[0].http.paths[0].backend.servicePort: Required value: port name or number is required\n"
+		  "spec.rules[0].http.paths[0].path: Invalid value: \"x\": must be an absolute path" },
 		{ &kind_ingress, "{" NAMED "}",
 		  "spec: Invalid value: {}: either `defaultBackend` or `rules` must be specified" },
 		{ &kind_self_subject_access_review, "{'spec':{'resourceAttributes':{'verb':'get'}}}", "" },
@@ -354,5 +358,30 @@ TEST("columns of small kinds")
 		auto_free char *cells = test_cells(rows[i].kind, obj);
 
 		CHECK_STR(cells, rows[i].want);
+	}
+}
+
+TEST("an old Ingress is the new one with its backends written another way")
+{
+	static const char *const rows[][2] = {
+		{ "{'spec':{'backend':{'serviceName':'s','servicePort':80},'rules':[{'host':'a.b','http':{'paths':[{"
+		  "'path':'/','pathType':'Prefix','backend':{'serviceName':'t','servicePort':'web'}}]}}]}}",
+		  "{'spec':{'defaultBackend':{'service':{'name':'s','port':{'number':80}}},'rules':[{'host':'a.b',"
+		  "'http':{'paths':[{'path':'/','pathType':'Prefix','backend':{'service':{'name':'t','port':{"
+		  "'name':'web'}}}}]}}]}}" },
+		{ "{'spec':{'backend':{'resource':{'kind':'K','name':'n'}}}}",
+		  "{'spec':{'defaultBackend':{'resource':{'kind':'K','name':'n'}}}}" },
+		{ "{'spec':{'rules':[{'host':'a.b'}]}}", "{'spec':{'rules':[{'host':'a.b'}]}}" },
+	};
+
+	CHECK(kind_storage(&kind_ingress_v1beta1) == &kind_ingress);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *there = test_json(rows[i][0]), *back = test_json(rows[i][1]);
+		json_auto_t *old = test_json(rows[i][0]), *kept = test_json(rows[i][1]);
+
+		kind_ingress_v1beta1.to_storage(there);
+		CHECK(json_equal(there, kept));
+		kind_ingress_v1beta1.from_storage(back);
+		CHECK(json_equal(back, old));
 	}
 }
