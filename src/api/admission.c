@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* admission.c - rules that look beyond the object: its namespace, the caller's rights, other objects
  *
- * One row a rule.  A rule applies to the kinds it names (or to all) and runs on create, update or both.
+ * One row a rule.  A rule applies to the kinds it names (or to all) and runs on create, update or both; `assigners` put
+ * in what the server chooses, `followers` hear of what was written.
  */
 #include "api/authn.h"
 #include "api/authz.h"
 #include "api/crd.h"
+#include "api/service_address.h"
 #include "api/verbs.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
@@ -99,10 +101,12 @@ static int admit_certificate(struct api *api, const struct api_request *req, jso
 	return 0;
 }
 
-static const struct {
+struct admit_rule {
 	const char *group, *plural; /* NULL: every kind */
 	admit_fn *fn;
-} rules[] = {
+};
+
+static const struct admit_rule rules[] = {
 	{ NULL, NULL, admit_namespace },
 	{ "apiextensions.k8s.io", "customresourcedefinitions", admit_crd },
 	{ "rbac.authorization.k8s.io", NULL, admit_rbac },
@@ -110,18 +114,32 @@ static const struct {
 	{ "certificates.k8s.io", "certificatesigningrequests", admit_certificate },
 };
 
+static const struct admit_rule assigners[] = {
+	{ "", "services", service_address_assign },
+};
+
+static bool applies(const struct kind *k, const char *group, const char *plural)
+{
+	return (!group || streq(group, k->group)) && (!plural || streq(plural, k->plural));
+}
+
+static int run(const struct admit_rule *r, size_t n, struct api *api, const struct api_request *req, json_t *obj,
+	       const json_t *old, struct err *e)
+{
+	for (; n; r++, n--)
+		if (applies(req->kind, r->group, r->plural) && r->fn(api, req, obj, old, e) < 0)
+			return -1;
+	return 0;
+}
+
 int admit_write(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
 {
-	const struct kind *k = req->kind;
+	return run(rules, ARRAY_SIZE(rules), api, req, obj, old, e);
+}
 
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
-		if ((rules[i].group && !streq(rules[i].group, k->group)) ||
-		    (rules[i].plural && !streq(rules[i].plural, k->plural)))
-			continue;
-		if (rules[i].fn(api, req, obj, old, e) < 0)
-			return -1;
-	}
-	return 0;
+int admit_assign(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
+{
+	return run(assigners, ARRAY_SIZE(assigners), api, req, obj, old, e);
 }
 
 /* Namespaces the server itself lives in. */
@@ -141,8 +159,23 @@ int admit_delete(struct api *api, const struct api_request *req, const json_t *o
 	return 0;
 }
 
+static void crd_was_written(struct api *api, const json_t *obj, const json_t *old)
+{
+	if (obj)
+		crd_written(api_crds(api), obj, old);
+}
+
+static const struct {
+	const char *group, *plural;
+	void (*fn)(struct api *api, const json_t *obj, const json_t *old);
+} followers[] = {
+	{ "apiextensions.k8s.io", "customresourcedefinitions", crd_was_written },
+	{ "", "services", service_address_written },
+};
+
 void admit_written(struct api *api, const struct kind *k, const json_t *obj, const json_t *old)
 {
-	if (streq(k->group, "apiextensions.k8s.io") && streq(k->plural, "customresourcedefinitions") && obj)
-		crd_written(api_crds(api), obj, old);
+	for (size_t i = 0; i < ARRAY_SIZE(followers); i++)
+		if (applies(k, followers[i].group, followers[i].plural))
+			followers[i].fn(api, obj, old);
 }

@@ -12,6 +12,7 @@
 #include "api/bootstrap.h"
 #include "api/crd.h"
 #include "api/object.h"
+#include "api/service_address.h"
 #include "api/verbs.h"
 #include "api/watch.h"
 #include "base/jsonx.h"
@@ -29,6 +30,7 @@ struct api {
 	struct authz *authz;
 	struct audit *audit;
 	struct crds *crds;
+	struct service_addresses *addresses;
 	struct map store_kinds; /* "group/plural" -> store number + 1 */
 };
 
@@ -44,6 +46,7 @@ int api_new(struct loop *loop, struct store *store, struct pki *pki, const struc
 	map_init(&api->store_kinds, NULL);
 	api->registry = registry_new();
 	api->hub = watch_hub_new(api);
+	api->addresses = service_addresses_new(api);
 	/* Order matters: bootstrap writes objects, and every write passes authorization and field managers. */
 	api->authz = authz_new(api);
 	api->authn = authn_new(api);
@@ -62,6 +65,7 @@ void api_free(struct api *api)
 		return;
 	watch_hub_free(api->hub);
 	crds_free(api->crds);
+	service_addresses_free(api->addresses);
 	authn_free(api->authn);
 	authz_free(api->authz);
 	audit_free(api->audit);
@@ -220,6 +224,11 @@ struct watch_hub *api_hub(struct api *api)
 struct crds *api_crds(struct api *api)
 {
 	return api->crds;
+}
+
+struct service_addresses *api_addresses(struct api *api)
+{
+	return api->addresses;
 }
 
 struct pki *api_pki(struct api *api)

@@ -24,6 +24,7 @@ struct authz;
 struct audit;
 struct watch_hub;
 struct crds;
+struct service_addresses;
 
 /* Who is asking.  Strings are owned by whoever made it and outlive the call. */
 struct caller {
@@ -118,6 +119,7 @@ struct authz *api_authz(struct api *api);
 struct audit *api_audit(struct api *api);
 struct watch_hub *api_hub(struct api *api);
 struct crds *api_crds(struct api *api);
+struct service_addresses *api_addresses(struct api *api);
 struct pki *api_pki(struct api *api);
 const struct api_config *api_config(const struct api *api);
 /* Store number of a kind's storage. */

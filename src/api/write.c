@@ -2,8 +2,8 @@
 /* write.c - create and update: from a decoded body to a row in this turn's transaction
  *
  * The order is the same for every kind: stamp metadata -> the kind's own preparation -> defaults -> admission ->
- * validation -> field managers -> store.  A dry run does all of it but the last step.  Patches and apply join in at
- * write_new() and write_over() with the object they made.
+ * validation -> field managers -> addresses -> store.  A dry run does all of it but the last step.  Patches and apply
+ * join in at write_new() and write_over() with the object they made.
  */
 #include "api/authz.h"
 #include "api/object.h"
@@ -154,6 +154,8 @@ int write_new(struct api *api, struct api_request *req, json_t *obj, bool applie
 		return -1;
 	if (!applied)
 		track_managers(req, NULL, obj);
+	if (admit_assign(api, req, obj, NULL, e) < 0)
+		return -1;
 	if (k->to_storage)
 		k->to_storage(obj);
 	return write_store(api, req, NULL, obj, 201, ret, e);
@@ -306,6 +308,8 @@ int write_over(struct api *api, struct api_request *req, json_t *old, json_t *ob
 		return -1;
 	if (!applied)
 		track_managers(req, before, obj);
+	if (admit_assign(api, req, obj, before, e) < 0)
+		return -1;
 	if (k->to_storage)
 		k->to_storage(obj);
 	return finish_over(api, req, old, obj, ret, e);

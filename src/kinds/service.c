@@ -166,6 +166,7 @@ static void ports_validate(const json_t *spec, const struct path *at, struct err
 static void cluster_ip_validate(const json_t *spec, const struct path *at, struct err *e)
 {
 	const json_t *ip = json_object_get(spec, "clusterIP");
+	const json_t *all = json_object_get(spec, "clusterIPs");
 	const char *text = jsonx_str_or(spec, "clusterIP", "");
 
 	if (is_type(spec, "ExternalName")) {
@@ -178,6 +179,8 @@ static void cluster_ip_validate(const json_t *spec, const struct path *at, struc
 	} else {
 		rule_ip(ip, PATH_FIELD(at, "clusterIP"), e);
 	}
+	if (json_array_size(all) && !str_same(json_string_value(json_array_get(all, 0)), text))
+		path_invalid(PATH_FIELD(at, "clusterIPs"), e, all, "first value must match `clusterIP`");
 }
 
 static void service_spec_validate(const json_t *spec, const struct path *at, struct err *e)
@@ -245,6 +248,26 @@ static const struct field service_fields[] = {
 const struct message core_service =
 	MESSAGE("io.k8s.api.core.v1.Service", service_fields, .doc = "One address and name for many pods.");
 
+/* The first address is written twice, for clients that know only one of the two fields. */
+static void pair_addresses(json_t *spec)
+{
+	json_t *one = json_object_get(spec, "clusterIP");
+	json_t *all = json_object_get(spec, "clusterIPs");
+
+	if (json_string_length(one) && !json_array_size(all))
+		json_object_set_new(spec, "clusterIPs", json_pack("[O]", one));
+	else if (json_array_size(all) && !json_string_length(one))
+		json_object_set(spec, "clusterIP", json_array_get(all, 0));
+}
+
+static void default_families(json_t *spec)
+{
+	if (!json_object_get(spec, "ipFamilies"))
+		json_object_set_new(spec, "ipFamilies", json_pack("[s]", "IPv4"));
+	if (!json_object_get(spec, "ipFamilyPolicy"))
+		json_object_set_new(spec, "ipFamilyPolicy", json_string("SingleStack"));
+}
+
 static void service_prepare_create(json_t *obj)
 {
 	json_t *spec = json_object_get(obj, "spec");
@@ -252,10 +275,8 @@ static void service_prepare_create(json_t *obj)
 	json_object_set_new(obj, "status", json_pack("{s:{}}", "loadBalancer"));
 	if (!json_is_object(spec) || is_type(spec, "ExternalName"))
 		return;
-	if (!json_object_get(spec, "ipFamilies"))
-		json_object_set_new(spec, "ipFamilies", json_pack("[s]", "IPv4"));
-	if (!json_object_get(spec, "ipFamilyPolicy"))
-		json_object_set_new(spec, "ipFamilyPolicy", json_string("SingleStack"));
+	pair_addresses(spec);
+	default_families(spec);
 }
 
 static const json_t *same_port(const json_t *ports, const json_t *port)
@@ -283,6 +304,65 @@ static void keep_node_ports(json_t *ports, const json_t *old_ports)
 	}
 }
 
+static bool has_node_ports(const json_t *spec)
+{
+	return is_type(spec, "NodePort") ||
+	       (is_type(spec, "LoadBalancer") && jsonx_bool_or(spec, "allocateLoadBalancerNodePorts", true));
+}
+
+static bool has_cluster_ip(const json_t *spec)
+{
+	return !is_type(spec, "ExternalName");
+}
+
+static bool is_balanced(const json_t *spec)
+{
+	return is_type(spec, "LoadBalancer");
+}
+
+static bool is_outside(const json_t *spec)
+{
+	return is_type(spec, "NodePort") || is_type(spec, "LoadBalancer");
+}
+
+static bool has_health_port(const json_t *spec)
+{
+	return is_type(spec, "LoadBalancer") && streq(jsonx_str_or(spec, "externalTrafficPolicy", ""), "Local");
+}
+
+/* Fields that only some types have.  A change of type takes along what the client has not touched: it may not know. */
+static void drop_of_old_type(json_t *spec, const json_t *old)
+{
+	static const struct {
+		bool (*needs)(const json_t *spec);
+		const char *field;
+	} rows[] = {
+		{ has_cluster_ip, "clusterIP" },
+		{ has_cluster_ip, "clusterIPs" },
+		{ has_cluster_ip, "ipFamilies" },
+		{ has_cluster_ip, "ipFamilyPolicy" },
+		{ has_cluster_ip, "internalTrafficPolicy" },
+		{ has_health_port, "healthCheckNodePort" }, /* goes by the next one */
+		{ is_outside, "externalTrafficPolicy" },
+		{ is_balanced, "allocateLoadBalancerNodePorts" },
+		{ is_balanced, "loadBalancerClass" },
+	};
+	json_t *port;
+	size_t i;
+
+	json_array_foreach (json_object_get(spec, "ports"), i, port) {
+		const json_t *before = same_port(json_object_get(old, "ports"), port);
+
+		if (has_node_ports(old) && !has_node_ports(spec) &&
+		    jsonx_int_or(port, "nodePort", 0) == jsonx_int_or(before, "nodePort", 0))
+			json_object_del(port, "nodePort");
+	}
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].needs(old) && !rows[i].needs(spec) &&
+		    jsonx_equal(json_object_get(spec, rows[i].field), json_object_get(old, rows[i].field)))
+			json_object_del(spec, rows[i].field);
+}
+
 /* What the server handed out stays when an update leaves it out: manifests do not know it. */
 static void service_prepare_update(json_t *obj, const json_t *old_obj)
 {
@@ -290,17 +370,24 @@ static void service_prepare_update(json_t *obj, const json_t *old_obj)
 	json_t *spec = json_object_get(obj, "spec");
 	const json_t *old = json_object_get(old_obj, "spec");
 
-	if (!json_is_object(spec) || is_type(spec, "ExternalName") || is_type(old, "ExternalName"))
+	if (!json_is_object(spec))
 		return;
-	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
+	drop_of_old_type(spec, old);
+	if (is_type(spec, "ExternalName"))
+		return;
+	for (size_t i = 0; !is_type(old, "ExternalName") && i < ARRAY_SIZE(given); i++) {
 		json_t *now = json_object_get(spec, given[i]), *before = json_object_get(old, given[i]);
 
 		if (before && (!now || (json_is_string(now) && !json_string_length(now)) ||
 			       (json_is_array(now) && !json_array_size(now))))
 			json_object_set_new(spec, given[i], json_deep_copy(before));
 	}
-	if (!is_type(spec, "ClusterIP"))
+	if (has_node_ports(spec) && has_node_ports(old))
 		keep_node_ports(json_object_get(spec, "ports"), json_object_get(old, "ports"));
+	if (has_health_port(spec) && has_health_port(old) && !jsonx_int_or(spec, "healthCheckNodePort", 0))
+		json_object_set(spec, "healthCheckNodePort", json_object_get(old, "healthCheckNodePort"));
+	pair_addresses(spec);
+	default_families(spec);
 }
 
 static void service_validate_update(const json_t *obj, const json_t *old_obj, struct err *e)

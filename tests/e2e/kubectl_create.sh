@@ -81,6 +81,7 @@ nouns() {
 	is "$V: create service clusterip" "$(get svc c1 .spec.type) $(get svc c1 '.spec.ports[*].port') $(get svc c1 .spec.ports[0].targetPort)" "ClusterIP 80 443 8080"
 	k create service clusterip c2 --clusterip=None --tcp=80 >/dev/null
 	is "$V: a headless service" "$(get svc c2 .spec.clusterIP)" None
+	like "$V: a service has an address of its own" "$(get svc c1 .spec.clusterIP)" '^10\.(9[6-9]|10[0-9]|11[01])\.'
 	k create service nodeport np --tcp=80 --node-port=30123 >/dev/null
 	is "$V: create service nodeport" "$(get svc np .spec.type) $(get svc np .spec.ports[0].nodePort)" "NodePort 30123"
 	k delete svc np >/dev/null
