@@ -2,7 +2,7 @@
 /* admission.c - rules that look beyond the object: its namespace, the caller's rights, other objects
  *
  * One row a rule.  A rule applies to the kinds it names (or to all) and runs on create, update or both; `assigners` put
- * in what the server chooses, `followers` hear of what was written.
+ * in what the server chooses, `advisers` warn, `followers` hear of what was written.
  */
 #include "api/authn.h"
 #include "api/authz.h"
@@ -140,6 +140,20 @@ int admit_write(struct api *api, const struct api_request *req, json_t *obj, con
 int admit_assign(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
 {
 	return run(assigners, ARRAY_SIZE(assigners), api, req, obj, old, e);
+}
+
+static const struct {
+	const char *group, *plural;
+	void (*fn)(const json_t *obj, json_t **warnings);
+} advisers[] = {
+	{ "apiextensions.k8s.io", "customresourcedefinitions", crd_warn },
+};
+
+void admit_warn(const struct api_request *req, const json_t *obj, json_t **warnings)
+{
+	for (size_t i = 0; !req->subresource && i < ARRAY_SIZE(advisers); i++)
+		if (applies(req->kind, advisers[i].group, advisers[i].plural))
+			advisers[i].fn(obj, warnings);
 }
 
 /* Namespaces the server itself lives in. */

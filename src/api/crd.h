@@ -17,6 +17,8 @@ void crds_free(struct crds *c);
  * fills in defaults (singular, listKind, conversion) and, on create, status (acceptedNames, storedVersions,
  * conditions). */
 int crd_admit(struct api *api, json_t *crd, const json_t *old, struct err *e);
+/* Says what in an accepted definition will have no effect. */
+void crd_warn(const json_t *crd, json_t **warnings);
 /* Registers the kinds of `crd` at once, so that the reply to its creation is true when it leaves. */
 void crd_written(struct crds *c, const json_t *crd, const json_t *old /* or NULL */);
 

@@ -16,7 +16,7 @@ static const char name_alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
 #define NAME_SUFFIX   5
 #define NAME_BASE_MAX 58 /* 63 - NAME_SUFFIX */
 
-static void add_warning(json_t **warnings, json_t *text)
+void object_warn(json_t **warnings, json_t *text)
 {
 	if (!*warnings)
 		*warnings = json_array();
@@ -36,7 +36,7 @@ static int report_fields(const struct kind *k, const char *what, const json_t *p
 	json_array_foreach ((json_t *)paths, i, p) {
 		sbuf_addf(&all, "%s%s field \"%s\"", i ? ", " : "", what, json_string_value(p));
 		if (mode == FIELDS_WARN && i < 20)
-			add_warning(warnings, jsonx_stringf("%s field \"%s\"", what, json_string_value(p)));
+			object_warn(warnings, jsonx_stringf("%s field \"%s\"", what, json_string_value(p)));
 	}
 	if (mode == FIELDS_STRICT)
 		return err_set(e, ERR_BAD_REQUEST,

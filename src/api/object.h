@@ -10,6 +10,9 @@
 int object_decode(const struct kind *k, json_t *obj, enum field_validation mode, const json_t *duplicates,
 		  json_t **warnings, struct err *e);
 
+/* Adds a text, which it takes, to what the reply will say in Warning headers. */
+void object_warn(json_t **warnings, json_t *text);
+
 /* The namespace of the path; ERR_BAD_REQUEST if the object names another. */
 int object_stamp_place(const struct kind *k, json_t *obj, const char *ns, struct err *e);
 /* A new object's metadata: name or generateName, namespace, uid, creationTimestamp, generation. */

@@ -108,3 +108,32 @@ TEST("a definition that goes takes its objects, and its watches see them go")
 		watch_stop(r.w);
 	server_done(&s);
 }
+
+TEST("a definition with rules that are not evaluated is accepted with a warning")
+{
+	static const char rules[] = "'size':{'type':'integer','x-kubernetes-validations':[{'rule':'self > 0'}]},"
+				    "'list':{'type':'array','items':{'type':'object','x-kubernetes-validations':["
+				    "{'rule':'true'}]}}";
+	struct server s = server_new();
+	auto_free char *body = NULL;
+	struct api_request req = server_request(&s, VERB_CREATE, CRDS, "", NULL);
+	json_auto_t *made = server_call(&s, &req, WIDGETS(SIZE));
+	json_auto_t *changed = NULL;
+
+	CHECK(made && !s.warnings);
+	body = xasprintf("{'spec':{'versions':[{'name':'v1','served':true,'storage':true,'schema':{'openAPIV3Schema':{"
+			 "'type':'object','properties':{'spec':{'type':'object','properties':{%s}}}}}}]}}",
+			 rules);
+	req = server_request(&s, VERB_PATCH, CRDS, "", "widgets.example.org");
+	req.patch = PATCH_MERGE;
+	changed = server_call(&s, &req, body);
+	CHECK(changed != NULL);
+	CHECK_INT(json_array_size(s.warnings), 2);
+	CHECK_STR(json_string_value(json_array_get(s.warnings, 0)),
+		  "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[size]: "
+		  "x-kubernetes-validations are kept but not evaluated");
+	CHECK_STR(json_string_value(json_array_get(s.warnings, 1)),
+		  "spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[list].items: "
+		  "x-kubernetes-validations are kept but not evaluated");
+	server_done(&s);
+}
