@@ -21,8 +21,9 @@ void identity_free(struct identity *id);
  */
 int authn_ensure_namespace(struct authn *a, const struct caller *c, struct err *e);
 
-/* A service-account token for TokenRequest: appends the JWT; *ret_expires in seconds since 1970. */
-int authn_issue_token(struct authn *a, const char *ns, const char *sa_name, const char *sa_uid, const json_t *spec,
+/* A service-account token for TokenRequest, whose spec is valid and has its defaults but for the audience, which is
+ * filled in: appends the JWT to `out`, or makes none if that is NULL.  *ret_expires in seconds since 1970. */
+int authn_issue_token(struct authn *a, const char *ns, const char *sa_name, const char *sa_uid, json_t *spec,
 		      struct sbuf *out, int64_t *ret_expires, struct err *e);
 /* TokenReview: fills status of the review. */
 void authn_review(struct authn *a, json_t *review);

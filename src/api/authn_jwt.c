@@ -11,10 +11,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 
-#define DEFAULT_SECONDS 3600
-#define MIN_SECONDS     600
-#define MAX_SECONDS     (INT64_C(1) << 32)
-
 /* Objects a token may be bound to. */
 static const struct bound_kind {
 	const char *kind;  /* in boundObjectRef */
@@ -150,24 +146,9 @@ static int bind_claims(struct authn *a, const char *ns, const char *sa_name, con
 	return 0;
 }
 
-static int check_seconds(int64_t seconds, struct err *e)
-{
-	if (seconds < MIN_SECONDS)
-		return err_cause(e, CAUSE_INVALID, "spec.expirationSeconds",
-				 "Invalid value: %lld: may not specify a duration less than 10 minutes",
-				 (long long)seconds);
-	if (seconds > MAX_SECONDS)
-		return err_cause(e, CAUSE_INVALID, "spec.expirationSeconds",
-				 "Invalid value: %lld: may not specify a duration larger than 2^32 seconds",
-				 (long long)seconds);
-	return 0;
-}
-
-int authn_issue_token(struct authn *a, const char *ns, const char *sa_name, const char *sa_uid, const json_t *spec,
+int authn_issue_token(struct authn *a, const char *ns, const char *sa_name, const char *sa_uid, json_t *spec,
 		      struct sbuf *out, int64_t *ret_expires, struct err *e)
 {
-	int64_t seconds = jsonx_int_or(spec, "expirationSeconds", DEFAULT_SECONDS);
-	json_t *audiences = jsonx_at(spec, "audiences");
 	const json_t *ref = jsonx_at(spec, "boundObjectRef");
 	json_auto_t *bound =
 		json_pack("{s:s,s:{s:s,s:s}}", "namespace", ns, "serviceaccount", "name", sa_name, "uid", sa_uid);
@@ -175,18 +156,21 @@ int authn_issue_token(struct authn *a, const char *ns, const char *sa_name, cons
 	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
 	char jti[37];
 	int64_t now = clock_wall();
+	int64_t until = now + jsonx_int_or(spec, "expirationSeconds", 0);
 
-	if (check_seconds(seconds, e) < 0)
-		return -1;
 	if (json_is_object(ref) && bind_claims(a, ns, sa_name, ref, bound, e) < 0)
 		return -1;
+	if (!json_array_size(json_object_get(spec, "audiences")))
+		json_object_set_new(spec, "audiences", json_pack("[s]", API_AUDIENCE));
+	*ret_expires = until;
+	if (!out)
+		return 0;
 	crypto_uuid(jti);
-	claims = json_pack("{s:s,s:o,s:I,s:I,s:I,s:s,s:O,s:o}", "iss", API_AUDIENCE, "sub",
-			   jsonx_stringf(SERVICE_ACCOUNT "%s:%s", ns, sa_name), "exp", (json_int_t)(now + seconds),
-			   "iat", (json_int_t)now, "nbf", (json_int_t)now, "jti", jti, "kubernetes.io", bound, "aud",
-			   json_array_size(audiences) ? json_incref(audiences) : json_pack("[s]", API_AUDIENCE));
+	claims = json_pack("{s:s,s:o,s:I,s:I,s:I,s:s,s:O,s:O}", "iss", API_AUDIENCE, "sub",
+			   jsonx_stringf(SERVICE_ACCOUNT "%s:%s", ns, sa_name), "exp", (json_int_t)until, "iat",
+			   (json_int_t)now, "nbf", (json_int_t)now, "jti", jti, "kubernetes.io", bound, "aud",
+			   json_object_get(spec, "audiences"));
 	jsonx_dump(claims, &text);
 	pki_sign_jwt(api_pki(a->api), sbuf_str(&text), out);
-	*ret_expires = now + seconds;
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "kinds/rest.h"
 
 /* ---- scale ---- */
 
@@ -125,6 +126,28 @@ static int scale_write(struct api *api, struct api_request *req, struct api_resu
 	ret->object = scale_of(req->kind, now);
 	ret->kind = NULL;
 	return 0;
+}
+
+/* ---- bodies ---- */
+
+int subresource_body(struct api *api, struct api_request *req, json_t **warnings, struct err *e)
+{
+	const struct registry *r = api_registry(api);
+	const struct subresource *sub = kind_subresource(req->kind, req->subresource);
+	const char *given = jsonx_str_or(req->body, "apiVersion", "");
+	struct kind body = {
+		.group = sub->group ? sub->group : req->kind->group,
+		.version = sub->version ? sub->version : req->kind->version,
+		.kind = sub->kind,
+	};
+	char version[320];
+
+	kind_api_version(&body, version, sizeof(version));
+	body.message = registry_message(r, version, sub->kind);
+	/* An older version of the same body: its fields are the same. */
+	if (registry_message(r, given, sub->kind) == body.message)
+		json_object_del(req->body, "apiVersion");
+	return object_decode(&body, req->body, req->fields, req->duplicates, warnings, e);
 }
 
 /* ---- binding ---- */
@@ -263,28 +286,46 @@ static int evict_pod(struct api *api, struct api_request *req, struct api_result
 
 /* ---- service-account tokens ---- */
 
+/* A body may say whose token it asks for, but it cannot be another's than the path's. */
+static void check_place(const json_t *body, const char *field, const char *want, const char *what, struct err *e)
+{
+	const json_t *have = jsonx_at(body, field);
+
+	if (json_string_length(have) && !streq(json_string_value(have), want))
+		err_cause(e, CAUSE_INVALID, field,
+			  "Invalid value: \"%s\": must match the service account %s if specified",
+			  json_string_value(have), what);
+}
+
 static int issue_token(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
 {
 	auto_sbuf struct sbuf token = SBUF(LIMIT_URL);
 	json_auto_t *sa = NULL;
+	char now[CLOCK_RFC3339_LEN];
 	char expires[CLOCK_RFC3339_LEN];
-	json_t *spec = json_object_get(req->body, "spec");
+	json_t *spec;
 	int64_t until;
-	json_t *reply;
 
-	if (verb_load(api, req->kind, req->ns, req->name, &sa, e) < 0)
+	if (verb_load(api, req->kind, req->ns, req->name, &sa, e) < 0 ||
+	    subresource_body(api, req, &ret->warnings, e) < 0)
 		return -1;
-	if (authn_issue_token(api_authn(api), req->ns, req->name, jsonx_str_or(sa, "metadata.uid", ""), spec, &token,
-			      &until, e) < 0)
+	message_default(&token_request_message, req->body);
+	check_place(req->body, "metadata.name", req->name, "name", e);
+	check_place(req->body, "metadata.namespace", req->ns, "namespace", e);
+	message_validate(&token_request_message, req->body, NULL, e);
+	if (e->kind != ERR_NONE)
 		return -1;
+	spec = json_object_get(req->body, "spec");
+	if (authn_issue_token(api_authn(api), req->ns, req->name, jsonx_str_or(sa, "metadata.uid", ""), spec,
+			      req->dry_run ? NULL : &token, &until, e) < 0)
+		return -1;
+	clock_rfc3339(clock_wall(), now);
 	clock_rfc3339(until, expires);
-	reply = json_pack("{s:s, s:s, s:{s:s, s:s, s:n}, s:O*, s:{s:s, s:s}}", "kind", "TokenRequest", "apiVersion",
-			  "authentication.k8s.io/v1", "metadata", "name", req->name, "namespace", req->ns,
-			  "creationTimestamp", "spec", spec, "status", "token", token.p, "expirationTimestamp",
-			  expires);
-	jsonx_del(reply, "metadata.creationTimestamp");
 	ret->code = 201;
-	ret->object = reply;
+	ret->object = json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:O, s:{s:s, s:s}}", "kind", "TokenRequest",
+				"apiVersion", "authentication.k8s.io/v1", "metadata", "name", req->name, "namespace",
+				req->ns, "creationTimestamp", now, "spec", spec, "status", "token",
+				token.p ? token.p : "", "expirationTimestamp", expires);
 	return 0;
 }
 

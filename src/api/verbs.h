@@ -32,6 +32,8 @@ const char *write_manager(const struct api_request *req, char *buf, size_t n);
 /* --- subresources.c: those that are not a plain part of the object --- */
 /* Handler for a subresource and verb, or NULL: the plain verb (status and its like). */
 verb_fn *subresource_handler(const struct kind *k, const char *name, enum verb verb);
+/* Decodes the body of a subresource that has a type of its own (Eviction, Binding, TokenRequest). */
+int subresource_body(struct api *api, struct api_request *req, json_t **warnings, struct err *e);
 /* The part of the object a subresource writes: "status" for status and approval; NULL: everything but status. */
 const char *subresource_part(const char *name);
 

@@ -123,6 +123,54 @@ TEST("what a token may not be asked for is refused")
 	server_done(&s);
 }
 
+TEST("a token's reply says what was filled in, and a wrong request what is wrong")
+{
+	static const struct {
+		const char *body;
+		int code;
+		const char *want;
+	} rows[] = {
+		{ "{'spec':{'expirationSeconds':10}}", 422,
+		  "spec.expirationSeconds: Invalid value: 10: may not specify a duration less than 10 minutes" },
+		{ "{'spec':{'expirationSeconds':'600'}}", 400, "spec.expirationSeconds" },
+		{ "{'spec':{'audiences':'vault'}}", 400, "spec.audiences" },
+		{ "{'spec':[]}", 400, "spec" },
+		{ "{'kind':'Pod'}", 400, "TokenRequest" },
+		{ "{'metadata':{'name':'other'},'spec':{}}", 422, "must match the service account name" },
+		{ "{'spec':{'boundObjectRef':{'kind':'Box'}}}", 422, "spec.boundObjectRef.kind: Unsupported value" },
+	};
+	struct server s = with_robot();
+	struct api_request req = server_request(&s, VERB_CREATE, "v1/serviceaccounts", "default", "robot");
+	json_auto_t *got = NULL;
+
+	req.subresource = "token";
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CHECK(!server_call(&s, &req, rows[i].body));
+		if (s.code != rows[i].code || !strstr(s.message, rows[i].want))
+			test_fail(__FILE__, __LINE__, "%s gives %d: %s", rows[i].body, s.code, s.message);
+	}
+	got = server_call(&s, &req, "{'kind':'TokenRequest','apiVersion':'authentication.k8s.io/v1'}");
+	CHECK_INT(jsonx_int_or(got, "spec.expirationSeconds", 0), 3600);
+	CHECK_INT(json_array_size(jsonx_at(got, "spec.audiences")), 1);
+	CHECK(jsonx_at(got, "metadata.creationTimestamp") != NULL);
+	server_done(&s);
+}
+
+TEST("a dry run makes no token")
+{
+	struct server s = with_robot();
+	struct api_request req = server_request(&s, VERB_CREATE, "v1/serviceaccounts", "default", "robot");
+	json_auto_t *got = NULL;
+
+	req.subresource = "token";
+	req.dry_run = true;
+	got = server_call(&s, &req, "{}");
+	CHECK_INT(s.code, 201);
+	CHECK_STR(jsonx_str(got, "status.token"), "");
+	CHECK(jsonx_str(got, "status.expirationTimestamp") != NULL);
+	server_done(&s);
+}
+
 TEST("who is no admin makes tokens for oneself only")
 {
 	static const char *const groups[] = { "system:authenticated", "devs", NULL };
