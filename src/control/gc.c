@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gc.c - dependents follow their owners
  *
- * Watches every resource and keeps a graph of what is owned (gc_graph.c).  Two queues of uids, worked off a few at a
- *time:
+ * Watches every resource and keeps a graph of what is owned (gc_graph.c).  Three queues of uids, worked off a few a
+ * turn:
  *
- *	doubted   an owner of this object went or changed: ask for each owner, then gc_plan() decides
- *	leaving   this object waits with the finalizer "foregroundDeletion" or "orphan": deal with its dependents, then
- *	          take the finalizer off
+ *	doubted    an owner of this object went or changed: ask for each owner, then gc_plan() decides
+ *	orphaned   this object loses the owners that leave it behind
+ *	leaving    this object waits with the finalizer "foregroundDeletion" or "orphan": queue its dependents above,
+ *and when none holds it up any more take the finalizer off
+ *
+ * An object is in a queue once, so an owner looks through its dependents once a turn however many of them went, and
+ * stops at the first that holds it up: only the first look, and one when all that was queued is done, goes through all.
  *
  * A dependent is deleted with its uid as precondition, so that a new object of the same name is safe.
  */
@@ -16,8 +20,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "control/gc_graph.h"
+#include "control/uid_queue.h"
 
-#define PER_TURN   64
+#define PER_TURN   64    /* requests of a kind */
+#define LOOKS      20000 /* dependents looked at in a turn; one owner with more is still dealt with in one */
 #define RELOAD_MS  200
 #define REWATCH_MS 500
 #define FOREGROUND "foregroundDeletion"
@@ -37,6 +43,8 @@ struct leaver {
 	char *uid;
 	char *api_version, *plural, *ns, *name;
 	bool orphan;
+	bool queued;
+	bool looked; /* all its dependents were queued once */
 };
 
 struct gc {
@@ -45,8 +53,7 @@ struct gc {
 	struct gc_watch *watches;
 	struct gc_graph graph;
 	struct map leavers; /* uid -> struct leaver */
-	json_t *doubted;    /* array of uids */
-	json_t *leaving;
+	struct uid_queue doubted, orphaned, leaving;
 	struct loop_hook work;
 	struct loop_timer reload;
 	unsigned asked; /* answers still to come; the last one frees us if `freed` */
@@ -71,7 +78,16 @@ static void doubt(struct gc *g, const char *uid)
 	if (!n || n->queued)
 		return;
 	n->queued = true;
-	json_array_append_new(g->doubted, json_string(uid));
+	uid_queue_push(&g->doubted, uid);
+	loop_schedule(g->client->loop, &g->work);
+}
+
+static void orphan(struct gc *g, struct gc_node *n)
+{
+	if (n->orphaned)
+		return;
+	n->orphaned = true;
+	uid_queue_push(&g->orphaned, n->uid);
 	loop_schedule(g->client->loop, &g->work);
 }
 
@@ -86,9 +102,12 @@ static void doubt_owned_by(struct gc *g, const char *owner_uid)
 
 static void look_at_leaver(struct gc *g, const char *uid)
 {
-	if (!map_find(&g->leavers, uid))
+	struct leaver *l = map_find(&g->leavers, uid);
+
+	if (!l || l->queued)
 		return;
-	json_array_append_new(g->leaving, json_string(uid));
+	l->queued = true;
+	uid_queue_push(&g->leaving, uid);
 	loop_schedule(g->client->loop, &g->work);
 }
 
@@ -166,10 +185,12 @@ static void conclude(struct inquiry *q)
 	if (n && json_array_size(n->owners) == q->n) {
 		switch (gc_plan(q->owners, q->n)) {
 		case GC_DELETE:
-			delete_node(g, n, "Background");
+			if (!n->deleting)
+				delete_node(g, n, "Background");
 			break;
 		case GC_DELETE_FOREGROUND:
-			delete_node(g, n, "Foreground");
+			if (!n->deleting)
+				delete_node(g, n, "Foreground");
 			break;
 		case GC_DROP_REFS:
 			drop_owners(g, n, is_gone, q);
@@ -267,10 +288,29 @@ static void inquire(struct gc *g, const char *uid)
 
 /* ---- leaving objects ---- */
 
-static bool is_owner(void *arg, size_t i, const json_t *ref)
+static bool leaves_it_behind(void *arg, size_t i, const json_t *ref)
 {
+	const struct gc *g = arg;
+	const struct leaver *l = map_find(&g->leavers, jsonx_str_or(ref, "uid", ""));
+
 	(void)i;
-	return str_same(jsonx_str(ref, "uid"), arg);
+	return l && l->orphan;
+}
+
+static void serve_orphan(struct gc *g, const char *uid)
+{
+	struct gc_node *n = gc_graph_find(&g->graph, uid);
+	json_t *owner;
+	size_t i;
+
+	if (!n)
+		return;
+	n->orphaned = false;
+	json_array_foreach (n->owners, i, owner)
+		if (leaves_it_behind(g, i, owner)) {
+			drop_owners(g, n, leaves_it_behind, g);
+			return;
+		}
 }
 
 struct release {
@@ -312,34 +352,44 @@ static void take_finalizer_off(struct gc *g, const struct leaver *l)
 }
 
 /* Objects that own one another and all wait in the foreground would wait for ever: none of them counts. */
-static bool in_circle(const struct gc *g, const char *dependent, const char *owner)
+static bool holds_up(const struct gc *g, const struct gc_node *n, const char *owner, const json_t *above_owner)
 {
-	return map_find(&g->leavers, dependent) && gc_graph_reaches(&g->graph, dependent, owner);
+	if (!gc_node_blocks(n, owner))
+		return false;
+	return !json_object_get(above_owner, n->uid) || !map_find(&g->leavers, n->uid);
 }
 
-static void serve_leaver(struct gc *g, const char *uid)
+/* Returns how many dependents it looked at. */
+static size_t serve_leaver(struct gc *g, const char *uid)
 {
 	struct leaver *l = map_find(&g->leavers, uid);
-	json_auto_t *owned = json_copy((json_t *)gc_graph_owned(&g->graph, uid));
-	bool blocked = false;
+	json_auto_t *above = l ? gc_graph_above(&g->graph, uid) : NULL;
+	bool held = false;
+	size_t looks = 0;
 	const char *dep;
 	json_t *v;
+	bool all;
 
 	if (!l)
-		return;
-	json_object_foreach (owned, dep, v) {
+		return 0;
+	l->queued = false;
+	all = !l->looked || !(l->orphan ? g->orphaned.n : g->doubted.n);
+	l->looked = true;
+	json_object_foreach ((json_t *)gc_graph_owned(&g->graph, uid), dep, v) {
 		struct gc_node *n = gc_graph_find(&g->graph, dep);
 
-		if (!n)
-			continue;
-		if (l->orphan)
-			drop_owners(g, n, is_owner, l->uid);
-		else
+		looks++;
+		if (all && l->orphan)
+			orphan(g, n);
+		else if (all && !n->deleting)
 			doubt(g, dep);
-		blocked |= l->orphan || (gc_node_blocks(n, uid) && !in_circle(g, dep, uid));
+		held = held || l->orphan || holds_up(g, n, uid, above);
+		if (held && !all)
+			break;
 	}
-	if (!blocked)
+	if (!held)
 		take_finalizer_off(g, l);
+	return looks;
 }
 
 static void leaver_free(void *arg)
@@ -357,16 +407,21 @@ static void leaver_free(void *arg)
 static void note_leaver(struct gc *g, const struct resource *r, const json_t *obj)
 {
 	const char *uid = jsonx_str_or(obj, "metadata.uid", "");
-	struct leaver *l;
+	struct leaver *l = map_find(&g->leavers, uid);
+	bool orphans = has_finalizer(obj, ORPHAN);
 
-	l = xcalloc(1, sizeof(*l));
-	l->uid = xstrdup(uid);
-	l->api_version = xstrdup(r->api_version);
-	l->plural = xstrdup(r->plural);
-	l->ns = xstrdup(jsonx_str_or(obj, "metadata.namespace", ""));
-	l->name = xstrdup(jsonx_str_or(obj, "metadata.name", ""));
-	l->orphan = has_finalizer(obj, ORPHAN);
-	map_set(&g->leavers, uid, l);
+	if (!l) {
+		l = xcalloc(1, sizeof(*l));
+		l->uid = xstrdup(uid);
+		l->api_version = xstrdup(r->api_version);
+		l->plural = xstrdup(r->plural);
+		l->ns = xstrdup(jsonx_str_or(obj, "metadata.namespace", ""));
+		l->name = xstrdup(jsonx_str_or(obj, "metadata.name", ""));
+		map_set(&g->leavers, uid, l);
+	}
+	if (l->orphan != orphans)
+		l->looked = false;
+	l->orphan = orphans;
 	look_at_leaver(g, uid);
 }
 
@@ -435,23 +490,35 @@ static void start_watch(void *arg)
 	w->watch = w->gc->client->ops->watch(w->gc->client, &ref, NULL, on_event, w);
 }
 
+/* Serves as many of the uids that are there now as a turn may; those that are queued meanwhile wait for the next. */
+static void serve(struct gc *g, struct uid_queue *q, void (*one)(struct gc *g, const char *uid))
+{
+	for (size_t n = q->n < PER_TURN ? q->n : PER_TURN; n > 0; n--) {
+		auto_free char *uid = uid_queue_steal(q);
+
+		one(g, uid);
+	}
+}
+
+static void serve_leaving(struct gc *g)
+{
+	size_t looks = 0;
+
+	for (size_t n = g->leaving.n < PER_TURN ? g->leaving.n : PER_TURN; n > 0 && looks < LOOKS; n--) {
+		auto_free char *uid = uid_queue_steal(&g->leaving);
+
+		looks += serve_leaver(g, uid);
+	}
+}
+
 static void on_work(void *arg)
 {
 	struct gc *g = arg;
 
-	for (int i = 0; i < PER_TURN && json_array_size(g->leaving); i++) {
-		json_auto_t *uid = json_incref(json_array_get(g->leaving, 0));
-
-		json_array_remove(g->leaving, 0);
-		serve_leaver(g, json_string_value(uid));
-	}
-	for (int i = 0; i < PER_TURN && json_array_size(g->doubted); i++) {
-		json_auto_t *uid = json_incref(json_array_get(g->doubted, 0));
-
-		json_array_remove(g->doubted, 0);
-		inquire(g, json_string_value(uid));
-	}
-	if (json_array_size(g->leaving) || json_array_size(g->doubted))
+	serve_leaving(g);
+	serve(g, &g->orphaned, serve_orphan);
+	serve(g, &g->doubted, inquire);
+	if (g->leaving.n || g->orphaned.n || g->doubted.n)
 		loop_schedule(g->client->loop, &g->work);
 }
 
@@ -540,8 +607,6 @@ struct gc *gc_new(struct client *c)
 	g->client = c;
 	gc_graph_init(&g->graph);
 	map_init(&g->leavers, leaver_free);
-	g->doubted = json_array();
-	g->leaving = json_array();
 	g->work = (struct loop_hook){ .run = on_work, .arg = g, .phase = LOOP_WORK };
 	g->reload = (struct loop_timer){ .fire = on_reload, .arg = g };
 	on_reload(g);
@@ -563,8 +628,9 @@ void gc_free(struct gc *g)
 	resources_free(g->resources);
 	gc_graph_done(&g->graph);
 	map_done(&g->leavers);
-	json_decref(g->doubted);
-	json_decref(g->leaving);
+	uid_queue_done(&g->doubted);
+	uid_queue_done(&g->orphaned);
+	uid_queue_done(&g->leaving);
 	g->freed = true;
 	if (!g->asked)
 		free(g);

@@ -4,6 +4,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "control/uid_queue.h"
 
 static void node_free(void *arg)
 {
@@ -77,6 +78,8 @@ struct gc_node *gc_graph_put(struct gc_graph *g, const struct resource *r, const
 		gc_graph_remove(g, uid);
 		return NULL;
 	}
+	if (n)
+		n->deleting = jsonx_at(obj, "metadata.deletionTimestamp") != NULL;
 	if (n && jsonx_equal(n->owners, owners))
 		return n;
 	if (n) {
@@ -89,6 +92,7 @@ struct gc_node *gc_graph_put(struct gc_graph *g, const struct resource *r, const
 		n->plural = xstrdup(r->plural);
 		n->ns = xstrdup(jsonx_str_or(obj, "metadata.namespace", ""));
 		n->name = xstrdup(jsonx_str_or(obj, "metadata.name", ""));
+		n->deleting = jsonx_at(obj, "metadata.deletionTimestamp") != NULL;
 		map_set(&g->nodes, uid, n);
 	}
 	n->owners = json_incref(owners);
@@ -116,26 +120,26 @@ const json_t *gc_graph_owned(const struct gc_graph *g, const char *owner_uid)
 	return map_find(&g->owned, owner_uid);
 }
 
-bool gc_graph_reaches(const struct gc_graph *g, const char *owner_uid, const char *uid)
+json_t *gc_graph_above(const struct gc_graph *g, const char *uid)
 {
-	json_auto_t *seen = json_object();
-	json_auto_t *todo = json_pack("[s]", owner_uid);
-	const char *key;
-	json_t *v;
+	json_t *above = json_object();
+	struct uid_queue todo = { 0 };
 
-	while (json_array_size(todo)) {
-		json_auto_t *at = json_incref(json_array_get(todo, json_array_size(todo) - 1));
+	uid_queue_push(&todo, uid);
+	while (todo.n) {
+		auto_free char *at = uid_queue_steal(&todo);
+		const struct gc_node *n = gc_graph_find(g, at);
+		json_t *ref;
+		size_t i;
 
-		json_array_remove(todo, json_array_size(todo) - 1);
-		if (str_same(json_string_value(at), uid))
-			return true;
-		if (json_object_get(seen, json_string_value(at)))
+		if (json_object_get(above, at))
 			continue;
-		json_object_set_new(seen, json_string_value(at), json_true());
-		json_object_foreach ((json_t *)gc_graph_owned(g, json_string_value(at)), key, v)
-			json_array_append_new(todo, json_string(key));
+		json_object_set_new(above, at, json_true());
+		json_array_foreach (n ? n->owners : NULL, i, ref)
+			uid_queue_push(&todo, jsonx_str_or(ref, "uid", ""));
 	}
-	return false;
+	uid_queue_done(&todo);
+	return above;
 }
 
 bool gc_node_blocks(const struct gc_node *node, const char *owner_uid)

@@ -16,7 +16,8 @@ struct gc_node {
 	char *uid;
 	char *api_version, *plural, *ns, *name;
 	json_t *owners; /* its ownerReferences */
-	bool queued;
+	bool deleting;
+	bool queued, orphaned; /* gc.c's: in the queue of that name */
 };
 
 struct gc_graph {
@@ -32,8 +33,8 @@ void gc_graph_remove(struct gc_graph *g, const char *uid);
 struct gc_node *gc_graph_find(const struct gc_graph *g, const char *uid);
 /* Uids of what `owner_uid` owns: keys of a JSON object, or NULL. */
 const json_t *gc_graph_owned(const struct gc_graph *g, const char *owner_uid);
-/* True if `owner_uid` owns `uid`, itself or through others, or is it. */
-bool gc_graph_reaches(const struct gc_graph *g, const char *owner_uid, const char *uid);
+/* Who owns `uid`, itself or through others, and `uid` too: keys of a new JSON object. */
+json_t *gc_graph_above(const struct gc_graph *g, const char *uid);
 /* True if `node` names owner_uid with blockOwnerDeletion. */
 bool gc_node_blocks(const struct gc_node *node, const char *owner_uid);
 

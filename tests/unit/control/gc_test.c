@@ -3,6 +3,13 @@
 
 #include "api/server.h"
 
+/* The local client, with the requests that go through it counted. */
+struct counting {
+	struct client client;
+	struct client *real;
+	unsigned gets, patches, removes;
+};
+
 struct cluster {
 	struct server s;
 	struct client *client;
@@ -108,6 +115,128 @@ static char *alive(struct cluster *c, const char *names)
 		auto_free char *alive_ = alive(c, names);                                                              \
 		CHECK_STR(alive_, want);                                                                               \
 	} while (0)
+
+static void count_get(struct client *c, const struct ref *ref, client_done *done, void *arg)
+{
+	struct counting *n = (struct counting *)c;
+
+	n->gets++;
+	n->real->ops->get(n->real, ref, done, arg);
+}
+
+static void count_patch(struct client *c, const struct ref *ref, const char *type, const json_t *patch,
+			client_done *done, void *arg)
+{
+	struct counting *n = (struct counting *)c;
+
+	n->patches++;
+	n->real->ops->patch(n->real, ref, type, patch, done, arg);
+}
+
+static void count_remove(struct client *c, const struct ref *ref, const json_t *options, client_done *done, void *arg)
+{
+	struct counting *n = (struct counting *)c;
+
+	n->removes++;
+	n->real->ops->remove(n->real, ref, options, done, arg);
+}
+
+static void *pass_watch(struct client *c, const struct ref *ref, const struct list_options *o, client_event *event,
+			void *arg)
+{
+	struct client *real = ((struct counting *)c)->real;
+
+	return real->ops->watch(real, ref, o, event, arg);
+}
+
+static void pass_watch_stop(struct client *c, void *watch)
+{
+	struct client *real = ((struct counting *)c)->real;
+
+	real->ops->watch_stop(real, watch);
+}
+
+static void pass_raw(struct client *c, const char *method, const char *path, struct str body,
+		     void (*done)(void *arg, int code, struct str body, const struct err *e), void *arg)
+{
+	struct client *real = ((struct counting *)c)->real;
+
+	real->ops->raw(real, method, path, body, done, arg);
+}
+
+static const struct client_ops counting_ops = {
+	.get = count_get,
+	.patch = count_patch,
+	.remove = count_remove,
+	.watch = pass_watch,
+	.watch_stop = pass_watch_stop,
+	.raw = pass_raw,
+};
+
+#define MANY 1000
+
+/* Deletes an owner of MANY and turns the loop until it is gone; *ret_most is the most requests of one kind that one
+ * turn saw. */
+static struct counting delete_many(struct cluster *c, enum propagation policy, unsigned *ret_most)
+{
+	struct counting n = { .client = { &counting_ops, c->s.loop }, .real = c->client };
+	unsigned patches, removes;
+	char name[16];
+
+	gc_free(c->gc);
+	c->gc = gc_new(&n.client);
+	make(c, "owner", "");
+	c->s.batch = true;
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "d%d", i);
+		make(c, name, "owner!");
+	}
+	c->s.batch = false;
+	settle(c);
+	n.gets = n.patches = n.removes = 0;
+	delete (c, "owner", policy);
+	*ret_most = 0;
+	patches = n.patches;
+	removes = n.removes;
+	for (int i = 0; i < MANY && server_has(&c->s, "v1/configmaps", "default", "owner"); i++) {
+		unsigned most = n.patches - patches > n.removes - removes ? n.patches - patches : n.removes - removes;
+
+		*ret_most = most > *ret_most ? most : *ret_most;
+		patches = n.patches;
+		removes = n.removes;
+	}
+	settle(c);
+	gc_free(c->gc);
+	c->gc = NULL;
+	return n;
+}
+
+TEST("an owner of many in the foreground: each is deleted and released once, a few a turn")
+{
+	struct cluster c = cluster_new();
+	unsigned most;
+	struct counting n = delete_many(&c, PROPAGATE_FOREGROUND, &most);
+
+	CHECK_ALIVE(&c, "owner d0 d1 d500 d999", "");
+	CHECK_INT(n.removes, MANY);
+	CHECK_INT(n.patches, MANY + 1);
+	CHECK(n.gets <= 2 * MANY + 100);
+	CHECK(most > 1 && most <= 65);
+	cluster_done(&c);
+}
+
+TEST("an owner of many that leaves orphans: each is released once, a few a turn")
+{
+	struct cluster c = cluster_new();
+	unsigned most;
+	struct counting n = delete_many(&c, PROPAGATE_ORPHAN, &most);
+
+	CHECK_ALIVE(&c, "owner d0 d1 d500 d999", "d0 d1 d500 d999");
+	CHECK_INT(n.removes, 0);
+	CHECK_INT(n.patches, MANY + 1);
+	CHECK(most > 1 && most <= 65);
+	cluster_done(&c);
+}
 
 TEST("dependents follow their owner, and theirs follow them")
 {
