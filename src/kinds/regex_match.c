@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* regex_match.c - running a program over a text: all threads side by side (Thompson's construction)
  *
- * No backtracking: time is text times program at most, whatever the pattern.
+ * No backtracking: time is text times program at most, whatever the pattern.  A step is one instruction looked at, or
+ * four ranges of a class.
  */
 #include <ctype.h>
 
@@ -39,6 +40,8 @@ struct run {
 	uint32_t *mark, *stack;
 	uint32_t gen;
 	uint32_t before, after; /* runes around the place; NO_RUNE at the ends */
+	bool tied;              /* a match can begin at the beginning only */
+	int64_t steps;          /* left */
 };
 
 #define NO_RUNE UINT32_MAX
@@ -73,6 +76,7 @@ static bool add_thread(struct run *run, struct threads *list, uint32_t pc)
 		const struct inst *in;
 
 		pc = run->stack[--top];
+		run->steps--;
 		if (run->mark[pc] == run->gen)
 			continue;
 		run->mark[pc] = run->gen;
@@ -113,7 +117,41 @@ static bool accepts(const struct regex *re, const struct inst *in, uint32_t r)
 	return hit != in->negated;
 }
 
-bool regex_match(const struct regex *re, const char *text, size_t n)
+static bool is_tied(const struct regex *re)
+{
+	size_t i = 0;
+
+	while (re->prog[i].op == OP_EMPTY)
+		i++;
+	return re->prog[i].op == OP_BEGIN && !re->prog[i].negated;
+}
+
+/* The threads that go on from here; true if one of them is the match. */
+static bool follow(struct run *run, const struct threads *now, struct threads *next)
+{
+	/* Threads that read the last rune were kept apart until what follows is known: here it is. */
+	next->n = 0;
+	for (size_t i = 0; i < now->n && run->steps > 0; i++)
+		if (add_thread(run, next, now->pc[i]))
+			return true;
+	/* A match may begin here. */
+	return (!run->tied || run->before == NO_RUNE) && add_thread(run, next, 0);
+}
+
+/* Those of `next` that take the rune. */
+static void read_rune(struct run *run, const struct threads *next, struct threads *now)
+{
+	now->n = 0;
+	for (size_t i = 0; i < next->n && run->steps > 0; i++) {
+		const struct inst *in = &run->re->prog[next->pc[i]];
+
+		run->steps -= in->op == OP_CLASS ? 1 + in->b / 4 : 1;
+		if (accepts(run->re, in, run->after))
+			now->pc[now->n++] = next->pc[i] + 1;
+	}
+}
+
+int regex_match(const struct regex *re, const char *text, size_t n, int64_t *steps)
 {
 	auto_free uint32_t *room = xcalloc(re->n * 5 + 2, sizeof(*room));
 	struct run run = { .re = re, .mark = room, .stack = room + re->n, .gen = 1, .before = NO_RUNE };
@@ -121,24 +159,23 @@ bool regex_match(const struct regex *re, const char *text, size_t n)
 	struct threads next = { .pc = room + re->n * 4 + 2 };
 	const char *p = text;
 	const char *end = text + n;
+	int hit = -1;
 
-	for (;; run.gen++) {
-		const char *at = p;
+	run.tied = is_tied(re);
+	run.steps = *steps - (int64_t)(re->n / 8); /* for the room */
+	for (; hit < 0 && run.steps > 0; run.gen++) {
+		bool last = p >= end;
 
-		run.after = p < end ? regex_rune(&p, end) : NO_RUNE;
-		/* Threads that read the last rune were kept apart until what follows is known: here it is. */
-		next.n = 0;
-		for (size_t i = 0; i < now.n; i++)
-			if (add_thread(&run, &next, now.pc[i]))
-				return true;
-		if (add_thread(&run, &next, 0)) /* a match may begin here */
-			return true;
-		if (at >= end)
-			return false;
-		now.n = 0;
-		for (size_t i = 0; i < next.n; i++)
-			if (accepts(re, &re->prog[next.pc[i]], run.after))
-				now.pc[now.n++] = next.pc[i] + 1;
-		run.before = run.after;
+		run.after = last ? NO_RUNE : regex_rune(&p, end);
+		if (follow(&run, &now, &next)) {
+			hit = 1;
+		} else if (run.steps > 0 && (last || (run.tied && !next.n))) {
+			hit = 0;
+		} else {
+			read_rune(&run, &next, &now);
+			run.before = run.after;
+		}
 	}
+	*steps = run.steps;
+	return hit;
 }

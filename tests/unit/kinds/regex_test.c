@@ -7,11 +7,12 @@ static int matches(const char *pattern, const char *text)
 {
 	struct regex *re;
 	struct err e = ERR_INIT;
+	int64_t steps = 1000000;
 	int hit;
 
 	if (regex_compile(pattern, &re, &e) < 0)
 		return -1;
-	hit = regex_match(re, text, strlen(text));
+	hit = regex_match(re, text, strlen(text), &steps);
 	regex_free(re);
 	return hit;
 }
@@ -105,4 +106,45 @@ TEST("an error names the byte")
 
 	CHECK_INT(regex_compile("ab(c", &re, &e), -1);
 	CHECK_STR(e.text, "missing closing ) at byte 4");
+}
+
+TEST("an allowance of steps ends a match, and what is left of it serves the next")
+{
+	struct regex *re;
+	struct err e = ERR_INIT;
+	char text[1000];
+	int64_t steps = 100000;
+	int64_t before;
+
+	memset(text, 'a', sizeof(text));
+	CHECK_INT(regex_compile("^(a|a)*(a?){500}b$", &re, &e), 0);
+	CHECK_INT(regex_match(re, text, sizeof(text), &steps), -1);
+	CHECK(steps <= 0 && steps > -10000);
+	CHECK_INT(regex_match(re, "b", 1, &steps), -1);
+	steps = 1000000000;
+	CHECK_INT(regex_match(re, text, sizeof(text), &steps), 0);
+	regex_free(re);
+
+	CHECK_INT(regex_compile("^a+$", &re, &e), 0);
+	steps = 100000;
+	CHECK_INT(regex_match(re, text, sizeof(text), &steps), 1);
+	CHECK(steps < 100000 && steps > 100000 - 7 * (int64_t)sizeof(text));
+	before = steps;
+	CHECK_INT(regex_match(re, text, 10, &steps), 1);
+	CHECK(steps < before);
+	regex_free(re);
+}
+
+TEST("a pattern tied to the beginning gives up where it cannot match any more")
+{
+	struct regex *re;
+	struct err e = ERR_INIT;
+	char text[1000];
+	int64_t steps = 100;
+
+	memset(text, 'a', sizeof(text));
+	CHECK_INT(regex_compile("^b+$", &re, &e), 0);
+	CHECK_INT(regex_match(re, text, sizeof(text), &steps), 0);
+	CHECK(steps > 90);
+	regex_free(re);
 }

@@ -2,6 +2,7 @@
 #include "kinds/schema.h"
 
 #include "base/jsonx.h"
+#include "base/mem.h"
 #include "test.h"
 
 static json_t *parse(const char *text)
@@ -225,4 +226,31 @@ TEST("items of a list map are told apart by their keys and the keys' defaults")
 	CHECK_STR(err_cause_field(&e, 0), "l[1]");
 	CHECK_STR(err_cause_text(&e, 0), "Duplicate value: {\"port\":1,\"proto\":\"TCP\"}");
 	schema_free(s);
+}
+
+TEST("a text too long for its pattern is refused, also where a match would be")
+{
+	static const char *const schemas[] = {
+		"\"pattern\":\"^(a|a)*(a?){500}b$\"",
+		"\"not\":{\"pattern\":\"^(a|a)*(a?){500}b$\"}",
+		"\"anyOf\":[{\"pattern\":\"^(a|a)*(a?){500}b$\"},{\"minLength\":1}]",
+	};
+	auto_free char *text = xcalloc(1, 100001);
+
+	memset(text, 'a', 100000);
+	for (size_t i = 0; i < ARRAY_SIZE(schemas); i++) {
+		struct err e = ERR_INIT;
+		auto_free char *words = xasprintf(
+			OBJECT("\"a\":{\"type\":\"string\",%s},\"b\":{\"type\":\"string\",\"pattern\":\"x\"}"),
+			schemas[i]);
+		struct schema *s = compile(words, &e);
+		json_auto_t *obj = json_pack("{s:s, s:s}", "a", text, "b", "x");
+
+		CHECK_INT(schema_validate(s, obj, &e), -1);
+		CHECK_STR(err_cause_field(&e, 0), "a");
+		CHECK_STR(err_cause_text(&e, 0),
+			  "Invalid value: too long to be checked against the pattern '^(a|a)*(a?){500}b$'");
+		CHECK_INT(e.ncauses, 1);
+		schema_free(s);
+	}
 }
