@@ -2,6 +2,7 @@
 /* patch_json_test.c - RFC 6902 by table; a row without a result names the kind of error */
 #include "api/patch.h"
 #include "base/limits.h"
+#include "base/mem.h"
 #include "sample_json.h"
 #include "test.h"
 
@@ -127,4 +128,46 @@ TEST("moves and adds cannot nest deeper than a document may")
 	json_decref(deep);
 	json_decref(doc);
 	json_decref(ops);
+}
+
+/* A list of n numbers, and the same operation m times. */
+static int change_long_list(int n, const char *op, int m, struct err *e, size_t *ret_size)
+{
+	json_t *doc = sample_json("{'a':[]}");
+	json_t *ops = json_array();
+	int r;
+
+	for (int i = 0; i < n; i++)
+		json_array_append_new(json_object_get(doc, "a"), json_integer(i));
+	for (int i = 0; i < m; i++)
+		json_array_append_new(ops, sample_json(op));
+	*e = ERR_INIT;
+	r = patch_json(&doc, ops, e);
+	*ret_size = json_array_size(json_object_get(doc, "a"));
+	json_decref(doc);
+	json_decref(ops);
+	return r;
+}
+
+TEST("a long list cannot be moved about for ever, but may grow at its end")
+{
+	static const char *const slow[] = {
+		"{'op':'add','path':'/a/0','value':1}",
+		"{'op':'copy','from':'/a/0','path':'/a/0'}",
+		"{'op':'remove','path':'/a/0'}",
+		"{'op':'move','from':'/a/0','path':'/a/100'}",
+	};
+	struct err e;
+	size_t size;
+
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++) {
+		CHECK_INT(change_long_list(100000, slow[i], 100, &e, &size), 0);
+		CHECK_INT(change_long_list(100000, slow[i], 1000, &e, &size), -1);
+		CHECK_INT(e.kind, ERR_TOO_LARGE);
+		CHECK_INT(size, 100000);
+	}
+	CHECK_INT(change_long_list(100000, "{'op':'add','path':'/a/-','value':1}", 9999, &e, &size), 0);
+	CHECK_INT(size, 109999);
+	CHECK_INT(change_long_list(1000, slow[0], 9000, &e, &size), 0);
+	CHECK_INT(size, 10000);
 }
