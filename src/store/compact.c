@@ -11,9 +11,11 @@
  * Pages that become free are used again, and the file keeps its size.  On a full disk space is worth more than history:
  * all but the last seconds of it goes, and free pages go back to the file system.
  *
- * A step runs in the work phase and is bounded by rows and by time; its transaction is committed by the next turn, with
- * that turn's requests.  With nothing to do there is one timer, for the moment the oldest row comes of age, and with an
- * empty history not even that.
+ * A step runs in the work phase, and its transaction is committed by the next turn, with that turn's requests.  It is
+ * bounded by time and by deletions, each of which dirties a page or two for that commit and for the next checkpoint.
+ * But it always passes as many revisions as the turn has made, and some more: however busy the server is, the history
+ * does not outgrow its bounds, and compaction costs a turn no more than its own writes did.  With nothing to do there
+ * is one timer, for the moment the oldest row comes of age, and with an empty history not even that.
  */
 #include "base/clock.h"
 #include "base/jsonx.h"
@@ -22,9 +24,9 @@
 #include "store/store_impl.h"
 
 #define STEP_ROWS    2000 /* looked at */
-#define STEP_DELETES 512  /* each dirties a page or two, and all are in one commit; more than a busy turn writes */
-#define STEP_NS      (4 * 1000 * 1000)
-#define CHECK_EVERY  32 /* rows between looks at the clock */
+#define STEP_DELETES 96   /* about 3 ms with their part of commit and checkpoint */
+#define STEP_NS      (3 * 1000 * 1000)
+#define BATCH        32 /* rows between looks at the clock */
 #define FULL_DELETES 64 /* in one step on a full disk, where the log has little room */
 #define FULL_HISTORY 10 /* seconds kept then: enough for a watcher that is connecting again */
 #define FULL_PAGES   256
@@ -33,19 +35,26 @@ struct step {
 	int64_t now;
 	int64_t until_ns;
 	int64_t history_seconds;
-	int max_deletes;
-	int rows, deletes;
+	int64_t must; /* rows to look at whatever the time */
+	int64_t max_deletes;
+	int64_t rows, deletes;
 	bool more;   /* stopped by a bound */
 	int64_t due; /* wall second of the next row to come of age; 0: none */
 };
 
-static bool step_spent(struct step *st)
+static void step_count(struct step *st, int deletes)
 {
 	st->rows++;
-	if (st->rows >= STEP_ROWS || st->deletes >= st->max_deletes ||
-	    (st->rows % CHECK_EVERY == 0 && clock_mono_ns() > st->until_ns))
+	st->deletes += deletes;
+	if (st->rows >= st->must && (st->rows >= STEP_ROWS || st->deletes >= st->max_deletes))
 		st->more = true;
-	return st->more;
+}
+
+/* After each batch. */
+static void step_look_at_clock(struct step *st)
+{
+	if (st->rows >= st->must && clock_mono_ns() > st->until_ns)
+		st->more = true;
 }
 
 static void step_due(struct step *st, int64_t when)
@@ -84,8 +93,9 @@ struct passing {
 	bool tombstone;
 };
 
-/* Collects the rows the floor may pass now; deleting under an open cursor would be asking for trouble. */
-static int find_passing(struct store *s, struct step *step, struct passing *ret, int *ret_n)
+/* Collects the next rows after `from` that the floor may pass now; deleting under an open cursor would be asking for
+ * trouble. */
+static int find_passing(struct store *s, struct step *step, int64_t from, struct passing ret[BATCH], int *ret_n)
 {
 	sqlite3_stmt *st;
 	int rc = sql_use(s, SQL_PASSING, &st);
@@ -93,9 +103,9 @@ static int find_passing(struct store *s, struct step *step, struct passing *ret,
 
 	if (rc != SQLITE_OK)
 		return rc;
-	sqlite3_bind_int64(st, 1, s->floor);
+	sqlite3_bind_int64(st, 1, from);
 	sqlite3_bind_int64(st, 2, s->durable_rv);
-	while (!step->more && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+	while (!step->more && n < BATCH && (rc = sqlite3_step(st)) == SQLITE_ROW) {
 		int64_t rv = sqlite3_column_int64(st, 0);
 		int64_t time = sqlite3_column_int64(st, 3);
 
@@ -105,35 +115,48 @@ static int find_passing(struct store *s, struct step *step, struct passing *ret,
 		}
 		ret[n++] =
 			(struct passing){ rv, sqlite3_column_int64(st, 1), sqlite3_column_int(st, 2) == STORE_DELETED };
-		step->deletes += (ret[n - 1].prev != 0) + ret[n - 1].tombstone;
-		step_spent(step);
+		step_count(step, (ret[n - 1].prev != 0) + ret[n - 1].tombstone);
 	}
 	sqlite3_reset(st);
 	*ret_n = n;
 	return rc == SQLITE_DONE || rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
-/* Moves the floor.  The caller has no transaction open unless the turn has. */
-static int compact_history(struct store *s, struct step *step, struct err *e)
+static int forget_passed(struct store *s, const struct passing *rows, int n)
 {
-	auto_free struct passing *rows = xreallocarray(NULL, STEP_ROWS, sizeof(*rows));
-	int n = 0;
-	int rc = find_passing(s, step, rows, &n);
+	int rc = SQLITE_OK;
 
-	if (rc != SQLITE_OK)
-		return sql_error(s, rc, "compacting", e);
-	if (n == 0)
-		return 0;
-	if (txn_begin(s, false, e) < 0)
-		return -1;
 	for (int i = 0; i < n && rc == SQLITE_OK; i++) {
 		if (rows[i].prev)
 			rc = forget(s, rows[i].prev);
 		if (rc == SQLITE_OK && rows[i].tombstone)
 			rc = forget(s, rows[i].rv);
 	}
-	if (rc == SQLITE_OK)
-		rc = set_floor(s, rows[n - 1].rv);
+	return rc;
+}
+
+/* Moves the floor.  The caller has no transaction open unless the turn has. */
+static int compact_history(struct store *s, struct step *step, struct err *e)
+{
+	struct passing rows[BATCH];
+	int64_t floor = s->floor;
+	int n = BATCH;
+	int rc = SQLITE_OK;
+
+	while (rc == SQLITE_OK && n == BATCH && !step->more) {
+		rc = find_passing(s, step, floor, rows, &n);
+		if (rc != SQLITE_OK)
+			return sql_error(s, rc, "compacting", e);
+		if (n == 0)
+			break;
+		if (txn_begin(s, false, e) < 0)
+			return -1;
+		rc = forget_passed(s, rows, n);
+		floor = rows[n - 1].rv;
+		step_look_at_clock(step);
+	}
+	if (rc == SQLITE_OK && floor > s->floor)
+		rc = set_floor(s, floor);
 	return rc == SQLITE_OK ? 0 : txn_fail(s, rc, "compacting", e);
 }
 
@@ -143,7 +166,7 @@ struct expired {
 	char *ns, *name;
 };
 
-static int find_expired(struct store *s, struct step *step, struct expired *ret, int *ret_n)
+static int find_expired(struct store *s, struct step *step, struct expired ret[BATCH], int *ret_n)
 {
 	sqlite3_stmt *st;
 	int rc = sql_use(s, SQL_EXPIRING, &st);
@@ -152,7 +175,7 @@ static int find_expired(struct store *s, struct step *step, struct expired *ret,
 	if (rc != SQLITE_OK)
 		return rc;
 	sqlite3_bind_int64(st, 1, s->expire_from);
-	while (!step->more && n < STEP_DELETES && (rc = sqlite3_step(st)) == SQLITE_ROW) {
+	while (!step->more && n < BATCH && (rc = sqlite3_step(st)) == SQLITE_ROW) {
 		int64_t rv = sqlite3_column_int64(st, 0);
 		int64_t time = sqlite3_column_int64(st, 1);
 
@@ -165,9 +188,8 @@ static int find_expired(struct store *s, struct step *step, struct expired *ret,
 			ret[n++] = (struct expired){ rv, sqlite3_column_int(st, 2),
 						     xstrdup((const char *)sqlite3_column_text(st, 3)),
 						     xstrdup((const char *)sqlite3_column_text(st, 4)) };
-			step->deletes++;
 		}
-		step_spent(step);
+		step_count(step, sqlite3_column_int64(st, 5) == rv);
 	}
 	sqlite3_reset(st);
 	*ret_n = n;
@@ -186,9 +208,9 @@ static int expire_one(struct store *s, const struct expired *x, struct err *e)
 	return store_delete(s, x->kind, x->ns, x->name, old, &rv, e);
 }
 
-static int expire_objects(struct store *s, struct step *step, struct err *e)
+static int expire_batch(struct store *s, struct step *step, int *ret_n, struct err *e)
 {
-	struct expired found[STEP_DELETES];
+	struct expired found[BATCH];
 	int n = 0;
 	int rc = find_expired(s, step, found, &n);
 	int done = rc == SQLITE_OK ? 0 : sql_error(s, rc, "looking for expired objects", e);
@@ -201,7 +223,20 @@ static int expire_objects(struct store *s, struct step *step, struct err *e)
 	}
 	if (done < 0)
 		s->expire_from = 0;
+	*ret_n = n;
 	return done;
+}
+
+static int expire_objects(struct store *s, struct step *step, struct err *e)
+{
+	int n = BATCH;
+
+	while (n == BATCH && !step->more) {
+		if (expire_batch(s, step, &n, e) < 0)
+			return -1;
+		step_look_at_clock(step);
+	}
+	return 0;
 }
 
 /* Sleeps until the next row is of age and a little longer, so that a trickle of writes is dealt with in batches. */
@@ -262,30 +297,46 @@ static bool full_step(struct store *s)
 
 bool compact_step(struct store *s)
 {
-	struct step step = { .now = clock_wall(),
-			     .until_ns = clock_mono_ns() + STEP_NS,
-			     .history_seconds = s->config.history_seconds,
-			     .max_deletes = STEP_DELETES };
+	struct step expiry = { .now = clock_wall(),
+			       .until_ns = clock_mono_ns() + STEP_NS,
+			       .max_deletes = STEP_DELETES,
+			       .history_seconds = s->config.history_seconds };
+	struct step step = expiry;
 	struct err e = ERR_INIT;
 
 	if (s->trouble[0] || s->poisoned)
 		return false;
 	if (s->full)
 		return full_step(s);
-	if (expire_objects(s, &step, &e) < 0 || compact_history(s, &step, &e) < 0) {
+	step.must = s->turn_rows + s->turn_rows / 4;
+	s->turn_rows = 0;
+	if (expire_objects(s, &expiry, &e) < 0 || compact_history(s, &step, &e) < 0) {
 		log_warn("compaction failed: %s, trying again later", e.text);
-		step = (struct step){ .now = step.now, .due = step.now + 60 };
+		arm(s, step.now + 60, step.now);
+		return false;
 	}
+	if (expiry.due)
+		step_due(&step, expiry.due);
+	step.more |= expiry.more;
 	if (!step.more && step.due)
 		arm(s, step.due, step.now);
 	return step.more;
+}
+
+/* A step and a checkpoint in one turn are a longer pause than one after the other, and the step's transaction would
+ * make the checkpoint wait for the next commit.  But a checkpoint that is due in every turn must not stop compaction.
+ */
+static bool put_off(struct store *s)
+{
+	s->compact_put_off = s->checkpoint_hook.queued && !s->compact_put_off && s->turn_rows <= STEP_DELETES;
+	return s->compact_put_off;
 }
 
 static void on_work(void *arg)
 {
 	struct store *s = arg;
 
-	if (compact_step(s))
+	if (put_off(s) || compact_step(s))
 		loop_schedule(s->loop, &s->compact_hook);
 }
 

@@ -100,6 +100,8 @@ struct store {
 	struct loop_timer compact_timer;
 	int64_t compact_due; /* wall second the timer is for, if it is armed */
 	int64_t expire_from; /* expiring rows up to here are dealt with */
+	int64_t turn_rows;   /* revisions committed since the last step of compaction, or in the last turn */
+	bool compact_put_off;
 
 	char trouble[256]; /* read-only for good */
 	bool full;

@@ -238,6 +238,7 @@ static void committed(struct store *s)
 	struct change_list empty = s->told;
 
 	s->open = false;
+	s->turn_rows = s->rv - s->durable_rv + (s->compact_put_off ? s->turn_rows : 0);
 	s->durable_rv = s->rv;
 	for (size_t i = 0; i < s->nkinds; i++)
 		s->kinds[i].pending = false;
