@@ -47,13 +47,10 @@ static int admit_namespace(struct api *api, const struct api_request *req, json_
 
 		kind_resource_name(req->kind, resource, sizeof(resource));
 		err_cause(e, CAUSE_TERMINATING, "metadata.namespace", "namespace %s is being terminated", req->ns);
-		e->kind = ERR_FORBIDDEN;
-		snprintf(e->text, sizeof(e->text),
-			 "%.200s \"%.250s\" is forbidden: unable to create new content in namespace %.250s because it "
-			 "is being "
-			 "terminated",
-			 resource, jsonx_str_or(obj, "metadata.name", ""), req->ns);
-		return -1;
+		return err_reword(e, ERR_FORBIDDEN,
+				  "%.200s \"%.250s\" is forbidden: unable to create new content in namespace %.250s "
+				  "because it is being terminated",
+				  resource, jsonx_str_or(obj, "metadata.name", ""), req->ns);
 	}
 	return 0;
 }

@@ -45,14 +45,10 @@ int list_revision(struct api *api, const struct api_request *req, int64_t *ret_a
 	if (req->rv && *req->rv && !str_int64(req->rv, 0, INT64_MAX, &rv))
 		return err_set(e, ERR_BAD_REQUEST, "invalid resource version \"%.40s\": must be a number", req->rv);
 	if (rv > now) {
-		err_set(e, ERR_TIMEOUT, "Too large resource version: %lld, current: %lld", (long long)rv,
-			(long long)now);
 		err_cause(e, CAUSE_RV_TOO_LARGE, "", "Too large resource version");
-		e->kind = ERR_TIMEOUT;
-		snprintf(e->text, sizeof(e->text), "Too large resource version: %lld, current: %lld", (long long)rv,
-			 (long long)now);
 		e->retry_after = 1;
-		return -1;
+		return err_reword(e, ERR_TIMEOUT, "Too large resource version: %lld, current: %lld", (long long)rv,
+				  (long long)now);
 	}
 	*ret_at = exact && rv ? rv : now;
 	return 0;

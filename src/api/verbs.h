@@ -29,6 +29,9 @@ int write_remove(struct api *api, struct api_request *req, json_t *old, struct a
 /* Who writes, for managedFields. */
 const char *write_manager(const struct api_request *req, char *buf, size_t n);
 
+/* --- subresource_pod.c --- */
+verb_fn bind_pod, evict_pod;
+
 /* --- subresources.c: those that are not a plain part of the object --- */
 /* Handler for a subresource and verb, or NULL: the plain verb (status and its like). */
 verb_fn *subresource_handler(const struct kind *k, const char *name, enum verb verb);

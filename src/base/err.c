@@ -37,12 +37,19 @@ static const struct {
 };
 
 static const char *const cause_reasons[CAUSE__COUNT] = {
-	[CAUSE_REQUIRED] = "FieldValueRequired",          [CAUSE_INVALID] = "FieldValueInvalid",
-	[CAUSE_NOT_SUPPORTED] = "FieldValueNotSupported", [CAUSE_DUPLICATE] = "FieldValueDuplicate",
-	[CAUSE_FORBIDDEN] = "FieldValueForbidden",        [CAUSE_NOT_FOUND] = "FieldValueNotFound",
-	[CAUSE_TOO_LONG] = "FieldValueTooLong",           [CAUSE_TOO_MANY] = "FieldValueTooMany",
-	[CAUSE_TYPE] = "FieldValueTypeInvalid",           [CAUSE_MANAGER] = "FieldManagerConflict",
-	[CAUSE_TERMINATING] = "NamespaceTerminating",     [CAUSE_RV_TOO_LARGE] = "ResourceVersionTooLarge",
+	[CAUSE_REQUIRED] = "FieldValueRequired",
+	[CAUSE_INVALID] = "FieldValueInvalid",
+	[CAUSE_NOT_SUPPORTED] = "FieldValueNotSupported",
+	[CAUSE_DUPLICATE] = "FieldValueDuplicate",
+	[CAUSE_FORBIDDEN] = "FieldValueForbidden",
+	[CAUSE_NOT_FOUND] = "FieldValueNotFound",
+	[CAUSE_TOO_LONG] = "FieldValueTooLong",
+	[CAUSE_TOO_MANY] = "FieldValueTooMany",
+	[CAUSE_TYPE] = "FieldValueTypeInvalid",
+	[CAUSE_MANAGER] = "FieldManagerConflict",
+	[CAUSE_TERMINATING] = "NamespaceTerminating",
+	[CAUSE_RV_TOO_LARGE] = "ResourceVersionTooLarge",
+	[CAUSE_BUDGET] = "DisruptionBudget",
 };
 
 /* A text cut in the middle of a UTF-8 sequence would make the whole Status unprintable. */
@@ -79,6 +86,18 @@ int err_set(struct err *e, enum err_kind kind, const char *fmt, ...)
 	va_start(ap, fmt);
 	set_text(e, kind, fmt, ap);
 	va_end(ap);
+	return -1;
+}
+
+int err_reword(struct err *e, enum err_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+
+	e->kind = kind;
+	va_start(ap, fmt);
+	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	va_end(ap);
+	trim_utf8(e->text);
 	return -1;
 }
 

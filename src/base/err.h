@@ -51,6 +51,7 @@ enum cause_kind {
 	CAUSE_MANAGER,       /* FieldManagerConflict    conflict with "m"     */
 	CAUSE_TERMINATING,   /* NamespaceTerminating                          */
 	CAUSE_RV_TOO_LARGE,  /* ResourceVersionTooLarge                       */
+	CAUSE_BUDGET,        /* DisruptionBudget                              */
 	CAUSE__COUNT
 };
 
@@ -77,6 +78,9 @@ int err_set(struct err *e, enum err_kind kind, const char *fmt, ...) __attribute
 
 /* As err_set with ": " and strerror(errno) at the end. */
 int err_errno(struct err *e, enum err_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Another kind and text for an error that keeps its causes.  Returns -1. */
+int err_reword(struct err *e, enum err_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Puts "context: " before the text.  Returns -1. */
 int err_prefix(struct err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -132,6 +132,113 @@ TEST("an eviction deletes a pod unless a budget forbids it")
 	server_done(&s);
 }
 
+#define BUDGET "policy/v1/poddisruptionbudgets"
+
+/* Pods with app=x that run and are ready or not, and one budget for them. */
+static struct server with_budget(const char *spec, const char *status, const char *ready)
+{
+	struct server s = server_new();
+	auto_free char *body =
+		xasprintf("{'metadata':{'name':'b'},'spec':{%s'selector':{'matchLabels':{'app':'x'}}}}", spec);
+	auto_free char *running =
+		xasprintf("{'status':{'phase':'Running','conditions':[{'type':'Ready','status':'%s'}]}}", ready);
+
+	for (int i = 0; i < 3; i++) {
+		auto_free char *name = xasprintf("p%d", i);
+		auto_free char *pod = xasprintf("{'metadata':{'name':'%s','labels':{'app':'x'}},'spec':{'containers':"
+						"[{'name':'c','image':'i'}]}}",
+						name);
+
+		server_do(&s, VERB_CREATE, "v1/pods", "default", NULL, pod);
+		json_decref(sub(&s, VERB_PATCH, "v1/pods", name, "status", running));
+	}
+	server_do(&s, VERB_CREATE, BUDGET, "default", NULL, body);
+	json_decref(sub(&s, VERB_PATCH, BUDGET, "b", "status", status));
+	return s;
+}
+
+static int evict(struct server *s, const char *name, const char *body)
+{
+	json_decref(sub(s, VERB_CREATE, "v1/pods", name, "eviction", body));
+	return s->code;
+}
+
+TEST("an eviction is counted before the next one is looked at")
+{
+	struct server s = with_budget("'minAvailable':2,",
+				      "{'status':{'disruptionsAllowed':1,'desiredHealthy':2,'currentHealthy':3,"
+				      "'expectedPods':3,'observedGeneration':1}}",
+				      "True");
+
+	s.batch = true; /* both in one turn */
+	CHECK_INT(evict(&s, "p0", "{'deleteOptions':{'dryRun':['All']}}"), 201);
+	CHECK_INT(evict(&s, "p0", "{}"), 201);
+	CHECK_INT(evict(&s, "p1", "{}"), 429);
+	CHECK_INT(s.e.causes[0].kind, CAUSE_BUDGET);
+	CHECK_STR(err_cause_text(&s.e, 0), "The disruption budget b needs 2 healthy pods and has 3 currently");
+	s.batch = false;
+	json_auto_t *b = server_ask(&s, VERB_GET, BUDGET, "default", "b", NULL);
+	CHECK_INT(jsonx_int_or(b, "status.disruptionsAllowed", -1), 0);
+	CHECK(jsonx_str(json_object_get(jsonx_at(b, "status"), "disruptedPods"), "p0") != NULL);
+	CHECK(server_has(&s, "v1/pods", "default", "p1"));
+	server_done(&s);
+}
+
+TEST("an eviction that is no deletion is not counted")
+{
+	struct server s =
+		with_budget("'minAvailable':2,", "{'status':{'disruptionsAllowed':1,'observedGeneration':1}}", "True");
+
+	CHECK_INT(evict(&s, "p0", "{'deleteOptions':{'preconditions':{'uid':'other'}}}"), 409);
+	CHECK_INT(evict(&s, "p0", "{'metadata':{'name':'p1'}}"), 400);
+	CHECK_INT(evict(&s, "p0", "{'deleteOptions':{'gracePeriodSeconds':'1'}}"), 400);
+	json_auto_t *b = server_ask(&s, VERB_GET, BUDGET, "default", "b", NULL);
+	CHECK_INT(jsonx_int_or(b, "status.disruptionsAllowed", -1), 1);
+	server_done(&s);
+}
+
+TEST("a budget that its controller has not seen yet allows nothing")
+{
+	struct server s =
+		with_budget("'minAvailable':2,", "{'status':{'disruptionsAllowed':1,'observedGeneration':0}}", "True");
+
+	CHECK_INT(evict(&s, "p0", "{}"), 429);
+	CHECK_STR(err_cause_text(&s.e, 0), "The disruption budget b is still being processed by the server.");
+	server_done(&s);
+}
+
+TEST("pods that are not ready go as their budget says")
+{
+	static const struct {
+		const char *spec, *status;
+		int code;
+	} rows[] = {
+		{ "'minAvailable':2,", "{'status':{'desiredHealthy':2,'currentHealthy':1}}", 429 },
+		{ "'minAvailable':2,", "{'status':{'desiredHealthy':2,'currentHealthy':2}}", 201 },
+		{ "'minAvailable':2,'unhealthyPodEvictionPolicy':'AlwaysAllow',",
+		  "{'status':{'desiredHealthy':2,'currentHealthy':0}}", 201 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct server s = with_budget(rows[i].spec, rows[i].status, "False");
+
+		CHECK_INT(evict(&s, "p0", "{}"), rows[i].code);
+		server_done(&s);
+	}
+}
+
+TEST("a pod with two budgets is not evicted")
+{
+	struct server s = with_budget("'minAvailable':1,", "{'status':{'disruptionsAllowed':9}}", "True");
+
+	server_do(&s, VERB_CREATE, BUDGET, "default", NULL,
+		  "{'metadata':{'name':'b2'},'spec':{'minAvailable':0,'selector':{}}}");
+	CHECK_INT(evict(&s, "p0", "{}"), 500);
+	CHECK_STR(s.message,
+		  "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+	server_done(&s);
+}
+
 TEST("a budget does not protect pods that do not run")
 {
 	static const char *const phases[] = { "Pending", "Succeeded", "Failed" };

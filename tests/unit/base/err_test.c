@@ -72,3 +72,16 @@ TEST("clients find the kind again by reason, else by code")
 	CHECK_INT(err_kind_of(NULL, 599), ERR_INTERNAL);
 	CHECK_INT(err_kind_of(NULL, 201), ERR_NONE);
 }
+
+TEST("an error may be told in other words and keep its causes")
+{
+	struct err e = ERR_INIT;
+
+	err_cause(&e, CAUSE_BUDGET, "", "needs 2 and has 1");
+	CHECK_INT(err_reword(&e, ERR_TOO_MANY, "not %s", "now"), -1);
+	CHECK_INT(e.kind, ERR_TOO_MANY);
+	CHECK_STR(e.text, "not now");
+	CHECK_INT(e.ncauses, 1);
+	CHECK_STR(err_cause_text(&e, 0), "needs 2 and has 1");
+	CHECK_STR(cause_reason(e.causes[0].kind), "DisruptionBudget");
+}
