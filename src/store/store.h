@@ -106,7 +106,7 @@ struct store_after {
 };
 void store_after(struct store *s, struct store_after *after);
 void store_after_cancel(struct store_after *after);
-/* True if this turn has uncommitted writes. */
+/* True if this turn has uncommitted changes to objects; a transaction of compaction alone does not count. */
 bool store_dirty(const struct store *s);
 
 /* Committed changes, in order, before the turn's store_after callbacks. */

@@ -364,5 +364,5 @@ void txn_finish(struct store *s)
 
 bool store_dirty(const struct store *s)
 {
-	return s->open;
+	return s->open && s->rv != s->durable_rv;
 }

@@ -131,6 +131,22 @@ TEST("a step is bounded, but passes what the last turn has made")
 	}
 }
 
+TEST("readers need not wait for the commit of a compaction")
+{
+	struct fixture f = util_new();
+
+	for (int i = 0; i < 300; i++)
+		util_put(&f, f.pods, "a", "x", "v");
+	CHECK(store_dirty(f.s));
+	util_turn(&f);
+	f.s->config.history_rows = 10;
+	CHECK(compact_step(f.s));
+	CHECK(f.s->open && !store_dirty(f.s));
+	util_put(&f, f.pods, "a", "x", "v");
+	CHECK(store_dirty(f.s));
+	util_done(&f);
+}
+
 TEST("compaction lets a checkpoint go first, but not for ever")
 {
 	struct fixture f = util_new();
