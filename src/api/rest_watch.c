@@ -83,11 +83,7 @@ static int read_start(const struct exchange *x, struct watch_options *o, struct 
 	if (initial_events(x, o, e) < 0)
 		return -1;
 	/* With initial events the revision is only a lower bound for the list. */
-	o->skip_list = o->since > 0 && !o->initial_events;
-	if (exchange_param(x, "sendInitialEvents") && !o->initial_events && o->since == 0) {
-		o->skip_list = true;
-		o->since = store_revision(api_store(x->rest->api));
-	}
+	o->skip_list = !o->initial_events && (o->since > 0 || exchange_param(x, "sendInitialEvents"));
 	crypto_random(&spread, 1);
 	o->timeout_seconds = TIMEOUT_MIN + spread * TIMEOUT_MIN / 256;
 	if (timeout && *timeout && !str_int64(timeout, 0, INT32_MAX, &o->timeout_seconds))

@@ -6,9 +6,10 @@
  *	                                +---- reader too slow -----+
  *
  * Committed changes come from the store in order and go to LIVE watchers at once; the line is made once for all
- * watchers of the same shape.  LISTING and BEHIND advance in bounded steps from the loop's work phase, and only while
- *the reader keeps up, so that a slow one costs its place and no memory.  Everything a watcher is sent was committed
- *before.
+ * watchers of the same shape.  LISTING and BEHIND advance in bounded steps from the loop's work phase, each in its turn
+ * and as many as a turn may hold the loop for, and only while the reader keeps up, so that a slow one costs its place
+ * and no memory.  Everything a watcher is sent was committed before; so where it starts is decided by its first step,
+ * not by the request, which may have come in a turn with writes.
  */
 #include "api/watch.h"
 
@@ -25,8 +26,9 @@
 #define STEP_OBJECTS       256 /* looked at in one step of LISTING */
 #define STEP_REVISIONS     128 /* read in one step of BEHIND */
 #define STEP_BYTES         (256 * 1024)
-#define HIGH_WATER         (512 * 1024) /* unsent bytes that make a LIVE watcher fall BEHIND */
-#define STUCK_MS           20000        /* a watcher that takes nothing for this long is cut off */
+#define HIGH_WATER         (512 * 1024)          /* unsent bytes that make a LIVE watcher fall BEHIND */
+#define TURN_MS            (STALL_BUDGET_MS / 2) /* of steps */
+#define STUCK_MS           20000                 /* a watcher that takes nothing for this long is cut off */
 #define TICK_MS            10000 /* stuck readers, and bookmarks every sixth; armed only while there are watchers */
 #define TICKS_PER_BOOKMARK 6
 
@@ -39,6 +41,8 @@ struct watcher {
 	bool queued;
 	bool stopped; /* while readers are called: released when they are done */
 	enum watch_state state;
+	bool placed;   /* `walk` or `since` says where it is */
+	bool from_now; /* BEHIND, from the revision of the first step */
 	struct api_request req;
 	char *ns;
 	int kind;
@@ -349,32 +353,60 @@ static void step_behind(struct watcher *w)
 		make_runnable(w);
 }
 
-/* Runs in the work phase: the turn's writes are committed, so history is complete up to here. */
+/* Before the first step, when nothing is uncommitted. */
+static void find_place(struct watcher *w)
+{
+	struct err e = ERR_INIT;
+
+	if (w->placed)
+		return;
+	w->placed = true;
+	if (w->state == LISTING && list_walk_init(w->hub->api, &w->req, &w->walk, &e) < 0)
+		end_expired(w);
+	else if (w->from_now)
+		w->since = store_revision(api_store(w->hub->api));
+}
+
+static void step(struct watcher *w)
+{
+	if (w->stopped || w->sink.pending(w->sink.arg) >= HIGH_WATER)
+		return; /* by a reader before it; or watch_drained() comes back */
+	find_place(w);
+	if (w->stopped)
+		return;
+	if (w->state == LISTING)
+		step_listing(w);
+	else if (w->state == BEHIND)
+		step_behind(w);
+}
+
+static struct watcher *next_runnable(struct watch_hub *hub)
+{
+	struct watcher *w = hub->runnable;
+
+	hub->runnable = w->run_next;
+	if (!hub->runnable)
+		hub->run_last = &hub->runnable;
+	w->queued = false;
+	return w;
+}
+
+/* Runs in the work phase: the turn's writes are committed, so history is complete up to here, until a reader writes.
+ * Who has had a step goes to the end of the queue, behind those that have not. */
 static void on_work(void *arg)
 {
 	struct watch_hub *hub = arg;
-	struct watcher *w = hub->runnable;
+	int64_t until = clock_mono_ms() + TURN_MS;
+	size_t n = 0;
 
-	hub->runnable = NULL;
-	hub->run_last = &hub->runnable;
+	for (const struct watcher *w = hub->runnable; w; w = w->run_next)
+		n++;
 	hub->telling++;
-	while (w) {
-		struct watcher *next = w->run_next;
-
-		w->queued = false;
-		if (w->stopped)
-			; /* by a reader before it */
-		else if (w->sink.pending(w->sink.arg) >= HIGH_WATER)
-			; /* watch_drained() comes back */
-		else if (store_dirty(api_store(hub->api)))
-			make_runnable(w);
-		else if (w->state == LISTING)
-			step_listing(w);
-		else if (w->state == BEHIND)
-			step_behind(w);
-		w = next;
-	}
+	while (n-- > 0 && !store_dirty(api_store(hub->api)) && clock_mono_ms() <= until)
+		step(next_runnable(hub));
 	tell_end(hub);
+	if (hub->runnable)
+		loop_schedule(api_loop(hub->api), &hub->work);
 }
 
 void watch_drained(struct watcher *w)
@@ -537,6 +569,7 @@ static int set_start(struct watcher *w, const struct watch_options *o, struct er
 {
 	w->state = o->skip_list ? BEHIND : LISTING;
 	w->since = o->since;
+	w->from_now = o->skip_list && !o->since;
 	if (o->skip_list)
 		return 0;
 	if (o->since > store_revision(api_store(w->hub->api))) {
@@ -551,7 +584,7 @@ static int set_start(struct watcher *w, const struct watch_options *o, struct er
 	w->req.cont = NULL;
 	w->req.rv = NULL;
 	w->req.rv_match = NULL;
-	return list_walk_init(w->hub->api, &w->req, &w->walk, e);
+	return 0;
 }
 
 int watch_start(struct watch_hub *hub, const struct api_request *req, const struct watch_options *o,

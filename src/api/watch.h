@@ -37,8 +37,8 @@ struct watch_options {
 	const char *meta_version;    /* "v1", "v1beta1": of tables and partial metadata */
 	bool bookmarks;
 	bool initial_events; /* sendInitialEvents: a bookmark marks the end of the list */
-	bool skip_list;      /* a resourceVersion was given: start behind it */
-	int64_t since;
+	bool skip_list;      /* start behind `since` */
+	int64_t since;       /* a resourceVersion; 0: none was given, start with the changes from now on */
 	int64_t timeout_seconds;
 };
 

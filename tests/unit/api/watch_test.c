@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/watch.h"
 
+#include <time.h>
+
 #include "api/verbs.h"
 #include "loop/http.h"
 #include "server.h"
+#include "store/store_impl.h"
 
 /* A reader that notes what it is told as "+a ~a -a" and takes it only when it likes. */
 struct reader {
@@ -15,6 +18,7 @@ struct reader {
 	int ended, cut;
 	int64_t last_rv;
 	struct watcher **stops; /* stopped at the first event, or NULL */
+	int nap_ms;             /* what each event takes it */
 };
 
 static void note(struct reader *r, const char *type, const json_t *obj)
@@ -31,6 +35,8 @@ static void note(struct reader *r, const char *type, const json_t *obj)
 			sbuf_addf(&r->seen, "%s%c%s", r->seen.n ? " " : "", marks[i].mark,
 				  jsonx_str_or(obj, "metadata.name", ""));
 	str_int64(jsonx_str_or(obj, "metadata.resourceVersion", ""), 1, INT64_MAX, &r->last_rv);
+	if (r->nap_ms)
+		nanosleep(&(struct timespec){ .tv_nsec = r->nap_ms * 1000000L }, NULL);
 	if (r->stops && *r->stops) {
 		watch_stop(*r->stops);
 		*r->stops = NULL;
@@ -446,4 +452,63 @@ TEST("a reader may stop another watch, or its own, while it is told something")
 	stop_within(false, false);
 	stop_within(true, true);
 	stop_within(true, false);
+}
+
+TEST("a watch that begins between a write and its commit starts with what is committed")
+{
+	struct server s = server_new();
+	struct reader list = { 0 };
+	struct reader changes = { 0 };
+	struct watch_options now = plain;
+
+	now.skip_list = true;
+	server_make_map(&s, "a", "{}");
+	s.batch = true;
+	server_make_map(&s, "lost", "{}");
+	start(&s, &list, &plain);
+	start(&s, &changes, &now);
+	server_make_map(&s, "lost-too", "{}");
+	s.batch = false;
+	vfs_fail(s.store->vfs, &(struct store_fail){ .writes = true, .after = 1, .code = SQLITE_FULL });
+	server_turn(&s);
+	vfs_fail(s.store->vfs, &(struct store_fail){ 0 });
+	s.store->full_timer.fire(s.store);
+	server_settle(&s);
+	CHECK_STR(seen(&list), "+a");
+	CHECK_STR(seen(&changes), "");
+	server_make_map(&s, "b", "{}"); /* has the revision that "lost" had */
+	server_make_map(&s, "c", "{}");
+	server_settle(&s);
+	CHECK_STR(seen(&list), "+b +c");
+	CHECK_STR(seen(&changes), "+b +c");
+	reader_done(&list);
+	reader_done(&changes);
+	server_done(&s);
+}
+
+TEST("watches that have to wait for the next turn come first in it")
+{
+	struct server s = server_new();
+	struct reader r[4] = { { .nap_ms = 30 }, { .nap_ms = 30 }, { .nap_ms = 30 }, { .nap_ms = 30 } };
+	struct api_request req = server_request(&s, VERB_WATCH, "v1/configmaps", "default", NULL);
+
+	server_make_map(&s, "a", "{}");
+	for (size_t i = 0; i < ARRAY_SIZE(r); i++)
+		start_with(&s, &r[i], &req, &plain, true);
+	for (size_t turn = 0; turn < ARRAY_SIZE(r); turn++) {
+		server_turn(&s);
+		for (size_t i = 0; i < ARRAY_SIZE(r); i++)
+			CHECK_INT(r[i].seen.n, i <= turn ? 2 : 0);
+	}
+	server_settle(&s);
+	for (size_t i = 0; i < ARRAY_SIZE(r); i++) {
+		r[i].nap_ms = 0;
+		CHECK_STR(seen(&r[i]), "+a");
+	}
+	server_make_map(&s, "b", "{}");
+	for (size_t i = 0; i < ARRAY_SIZE(r); i++) {
+		CHECK_STR(seen(&r[i]), "+b");
+		reader_done(&r[i]);
+	}
+	server_done(&s);
 }
