@@ -204,7 +204,8 @@ static int finalize(struct api *api, struct api_request *req, struct api_result 
 	json_t *left;
 
 	if (object_decode(req->kind, req->body, req->fields, req->duplicates, &ret->warnings, e) < 0 ||
-	    verb_load(api, req->kind, req->ns, req->name, &old, e) < 0)
+	    verb_load(api, req->kind, req->ns, req->name, &old, e) < 0 ||
+	    write_check_version(req, req->body, old, e) < 0)
 		return -1;
 	left = jsonx_at(req->body, "spec.finalizers");
 	obj = json_deep_copy(old);

@@ -59,25 +59,38 @@ static json_t *finalizers_after(const struct api_request *req, const json_t *old
 	return list;
 }
 
-/* Seconds a pod may still run; 0 for all else. */
+/* Seconds a pod may run after its first deletion; 0 for all else. */
 static int64_t grace_of(const struct api_request *req, const json_t *old)
 {
 	const char *phase = jsonx_str_or(old, "status.phase", "");
-	int64_t was = jsonx_int_or(old, "metadata.deletionGracePeriodSeconds", -1);
+	int64_t was = jsonx_int_or(old, "metadata.deletionGracePeriodSeconds", 0);
 	int64_t grace = req->grace_seconds;
 
 	if (!(req->kind->flags & KIND_GRACE))
 		return 0;
+	if (jsonx_at(old, "metadata.deletionTimestamp")) /* a later delete may only shorten it, by saying so */
+		return grace >= 0 && grace < was ? grace : was;
 	if (!*jsonx_str_or(old, "spec.nodeName", "") || streq(phase, "Succeeded") || streq(phase, "Failed"))
 		return 0;
 	if (grace < 0)
 		grace = jsonx_int_or(old, "spec.terminationGracePeriodSeconds", 30);
-	return was >= 0 && was < grace ? was : grace; /* a later delete may only shorten it */
+	return grace;
 }
 
 static bool is_namespace(const struct kind *k)
 {
 	return !*k->group && streq(k->plural, "namespaces");
+}
+
+/* When the object is to be gone.  A grace period counts from the first deletion, however often it is shortened. */
+static int64_t deletion_time(const json_t *old, int64_t grace)
+{
+	const char *before = jsonx_str(old, "metadata.deletionTimestamp");
+	int64_t micros;
+
+	if (!before || !clock_parse_rfc3339(before, &micros))
+		return clock_wall() + grace;
+	return micros / 1000000 - jsonx_int_or(old, "metadata.deletionGracePeriodSeconds", 0) + grace;
 }
 
 /* The object as it looks while it waits to leave. */
@@ -92,7 +105,7 @@ static json_t *marked(const struct api_request *req, const json_t *old, json_t *
 	else
 		jsonx_del(obj, "metadata.finalizers");
 	if (first || grace != jsonx_int_or(old, "metadata.deletionGracePeriodSeconds", 0)) {
-		clock_rfc3339(clock_wall() + grace, stamp);
+		clock_rfc3339(deletion_time(old, grace), stamp);
 		jsonx_set_new(obj, "metadata.deletionTimestamp", json_string(stamp));
 		jsonx_set_new(obj, "metadata.deletionGracePeriodSeconds", json_integer(grace));
 	}

@@ -26,6 +26,8 @@ int write_store(struct api *api, struct api_request *req, json_t *old, json_t *o
 		struct err *e);
 /* Removes for good; the last part of deletion. */
 int write_remove(struct api *api, struct api_request *req, json_t *old, struct api_result *ret, struct err *e);
+/* A resourceVersion in the body is a promise about what the client saw: ERR_CONFLICT if it does not hold. */
+int write_check_version(const struct api_request *req, const json_t *obj, const json_t *old, struct err *e);
 /* Who writes, for managedFields. */
 const char *write_manager(const struct api_request *req, char *buf, size_t n);
 

@@ -169,8 +169,7 @@ int verb_create(struct api *api, struct api_request *req, struct api_result *ret
 	return write_new(api, req, req->body, false, ret, e);
 }
 
-/* A resourceVersion in the body is a promise about what the client saw. */
-static int check_version(const struct api_request *req, const json_t *obj, const json_t *old, struct err *e)
+int write_check_version(const struct api_request *req, const json_t *obj, const json_t *old, struct err *e)
 {
 	const char *seen = jsonx_str(obj, "metadata.resourceVersion");
 
@@ -294,7 +293,7 @@ int write_over(struct api *api, struct api_request *req, json_t *old, json_t *ob
 	const struct kind *k = req->kind;
 	json_auto_t *before = object_for_version(k, json_incref(old));
 
-	if (check_version(req, obj, old, e) < 0 || object_stamp_old(k, obj, before, req->ns, req->name, e) < 0)
+	if (write_check_version(req, obj, old, e) < 0 || object_stamp_old(k, obj, before, req->ns, req->name, e) < 0)
 		return -1;
 	keep_other_part(req, obj, before);
 	if (!json_object_get(json_object_get(obj, "metadata"), "managedFields") &&

@@ -86,6 +86,32 @@ TEST("a binding gives a pod its node, once")
 	server_done(&s);
 }
 
+TEST("a binding is for the pod that was seen")
+{
+	struct server s = server_new();
+
+	server_make_pod(&s, "p");
+	json_auto_t *other = sub(&s, VERB_CREATE, "v1/pods", "p", "binding",
+				 "{'metadata':{'name':'p','uid':'u-0'},'target':{'name':'n1'}}");
+	CHECK(!other);
+	CHECK_INT(s.code, 409);
+	CHECK(strstr(s.message, "Precondition failed: UID in precondition: u-0, UID in object meta: "));
+	json_auto_t *older = sub(&s, VERB_CREATE, "v1/pods", "p", "binding",
+				 "{'metadata':{'resourceVersion':'1'},'target':{'name':'n1'}}");
+	CHECK(!older);
+	CHECK_INT(s.code, 409);
+	json_auto_t *wrong =
+		sub(&s, VERB_CREATE, "v1/pods", "p", "binding", "{'metadata':{'name':'q'},'target':{'name':'n1'}}");
+	CHECK(!wrong);
+	CHECK_INT(s.code, 400);
+	json_auto_t *pod = server_ask(&s, VERB_GET, "v1/pods", "default", "p", NULL);
+	auto_free char *body = xasprintf("{'metadata':{'name':'p','uid':'%s'},'target':{'name':'n1'}}",
+					 jsonx_str(pod, "metadata.uid"));
+	json_auto_t *done = sub(&s, VERB_CREATE, "v1/pods", "p", "binding", body);
+	CHECK(done != NULL);
+	server_done(&s);
+}
+
 TEST("a pod that could not be placed before has one PodScheduled condition after its binding")
 {
 	struct server s = server_new();
@@ -268,6 +294,9 @@ TEST("finalize writes the namespace's own finalizers")
 	req.subresource = "finalize";
 	json_auto_t *two = server_call(&s, &req, "{'spec':{'finalizers':['kubernetes','e.org/x']}}");
 	CHECK_JSON(jsonx_at(two, "spec.finalizers"), "['kubernetes','e.org/x']");
+	json_auto_t *late = server_call(&s, &req, "{'metadata':{'name':'n','resourceVersion':'1'},'spec':{}}");
+	CHECK(!late);
+	CHECK_INT(s.code, 409);
 	json_auto_t *none = server_call(&s, &req, "{'spec':{}}");
 	CHECK(none && !jsonx_at(none, "spec.finalizers"));
 	CHECK(server_has(&s, "v1/namespaces", "", "n"));

@@ -43,14 +43,14 @@ TEST("a pod that runs has its grace, which may only become shorter")
 {
 	static const struct {
 		int64_t grace, want, until;
-	} rows[] = { { -1, 30, 1030 }, { 60, 30, 1030 }, { 5, 5, 1005 }, { 20, 5, 1005 } };
+	} rows[] = { { 90, 90, 1090 }, { -1, 90, 1090 }, { 60, 60, 1060 }, { 70, 60, 1060 }, { 5, 5, 1005 } };
 	struct server s = server_new();
 	int64_t before;
 
 	server_make_pod(&s, "p");
 	bind(&s, "p");
-	clock_fake(1000);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		clock_fake(1000 + (int64_t)i); /* it counts from the first deletion */
 		json_auto_t *pod = delete_pod(&s, "p", rows[i].grace);
 		int64_t until = 0;
 
