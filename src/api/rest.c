@@ -94,7 +94,8 @@ static int pick_verb(struct exchange *x, bool old_watch, struct err *e)
 		if (!streq(verbs[i].method, method) || verbs[i].named != named)
 			continue;
 		x->req.verb = verbs[i].verb;
-		if ((verbs[i].verb == VERB_LIST && exchange_flag(x, "watch")) || old_watch)
+		/* A watch is nothing but its body, which HEAD has not. */
+		if ((verbs[i].verb == VERB_LIST && streq(method, "GET") && exchange_flag(x, "watch")) || old_watch)
 			x->req.verb = VERB_WATCH;
 		return 0;
 	}
