@@ -161,7 +161,7 @@ int admit_delete(struct api *api, const struct api_request *req, const json_t *o
 	const char *name = jsonx_str_or(old, "metadata.name", "");
 
 	(void)api;
-	if (*req->kind->group || !streq(req->kind->plural, "namespaces"))
+	if (!(req->kind->flags & KIND_NAMESPACE))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(kept_namespaces); i++)
 		if (streq(name, kept_namespaces[i]))

@@ -114,7 +114,7 @@ int verb_authorize(struct api *api, const struct api_request *req, struct err *e
 				  : "", /* a list of one name may be allowed by that name */
 	};
 
-	if (!*req->kind->group && streq(req->kind->plural, "namespaces") && req->name)
+	if ((req->kind->flags & KIND_NAMESPACE) && req->name)
 		at.ns = req->name; /* whoever may do it in a namespace may do it to the namespace */
 	return authz_require(api->authz, req->caller, &at, e);
 }

@@ -211,11 +211,7 @@ static void send_stored(struct exchange *x)
 static json_t *table_of_one(const struct exchange *x, const json_t *obj)
 {
 	const char *version = x->accept.meta_version;
-	const char *include = exchange_param(x, "includeObject");
-	enum include_object inc = !include                   ? INCLUDE_METADATA
-				  : streq(include, "Object") ? INCLUDE_OBJECT
-				  : streq(include, "None")   ? INCLUDE_NONE
-							     : INCLUDE_METADATA;
+	enum include_object inc = negotiate_include(exchange_param(x, "includeObject"));
 
 	return json_pack("{s:s, s:o, s:{s:O*}, s:o, s:[o]}", "kind", "Table", "apiVersion",
 			 jsonx_stringf("meta.k8s.io/%s", version), "metadata", "resourceVersion",

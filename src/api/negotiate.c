@@ -115,6 +115,19 @@ static struct str media_type(const char *header)
 	return str_trim(type);
 }
 
+enum include_object negotiate_include(const char *param)
+{
+	static const struct {
+		const char *name;
+		enum include_object include;
+	} rows[] = { { "Object", INCLUDE_OBJECT }, { "None", INCLUDE_NONE } };
+
+	for (size_t i = 0; param && i < ARRAY_SIZE(rows); i++)
+		if (streq(param, rows[i].name))
+			return rows[i].include;
+	return INCLUDE_METADATA;
+}
+
 enum body_type negotiate_body(const char *content_type)
 {
 	static const struct {

@@ -4,6 +4,7 @@
 #define STOKER_API_NEGOTIATE_H
 
 #include "api/api.h"
+#include "api/wire.h"
 
 enum reply_form {
 	REPLY_JSON,
@@ -26,6 +27,9 @@ struct accept {
 
 /* Takes the first clause of an Accept header (NULL: anything) that can be served; ERR_NOT_ACCEPTABLE if none. */
 int negotiate_accept(const char *header, unsigned forms, struct accept *ret, struct err *e);
+
+/* How much of its object a table's row carries: includeObject, NULL if absent. */
+enum include_object negotiate_include(const char *param);
 
 enum body_type { BODY_JSON, BODY_YAML, BODY_PROTOBUF, BODY_UNKNOWN };
 /* Of a POST, PUT or DELETE; absent is JSON. */

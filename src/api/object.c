@@ -216,6 +216,12 @@ bool object_spec_changed(const json_t *a, const json_t *b)
 	return false;
 }
 
+bool object_is_held(const struct kind *k, const json_t *obj, const json_t *finalizers)
+{
+	return json_array_size(finalizers) ||
+	       ((k->flags & KIND_NAMESPACE) && json_array_size(jsonx_at(obj, "spec.finalizers")));
+}
+
 json_t *object_at_rest(const json_t *obj)
 {
 	json_t *rest = json_object();

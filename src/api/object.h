@@ -26,6 +26,9 @@ void object_regenerate_name(json_t *obj);
 /* True if anything but metadata and status differs. */
 bool object_spec_changed(const json_t *a, const json_t *b);
 
+/* True if a finalizer keeps it from leaving; `finalizers` are those of its metadata, or what they shall be. */
+bool object_is_held(const struct kind *k, const json_t *obj, const json_t *finalizers);
+
 /* A new object with metadata first: the stored form begins with it. */
 json_t *object_at_rest(const json_t *obj);
 /* Stored text as an object. */

@@ -212,11 +212,6 @@ static bool wants_indent(const struct exchange *x)
 	return false;
 }
 
-static void fail(struct exchange *x)
-{
-	exchange_finish(x);
-}
-
 /* Reviews have no table, and a client that insists on one is told so. */
 static unsigned forms_of(const struct api_request *req)
 {
@@ -250,13 +245,13 @@ static void serve_resource(struct exchange *x)
 	bool reads = x->req.verb == VERB_LIST || x->req.verb == VERB_WATCH;
 
 	if (x->req.caller->local && authn_ensure_namespace(api_authn(api), x->req.caller, &x->err) < 0) {
-		fail(x);
+		exchange_finish(x);
 		return;
 	}
 	/* Rights come before the body is even looked at; a list may owe them to its field selector. */
 	if ((!reads && verb_authorize(api, &x->req, &x->err) < 0) || prepare_resource(x, &x->err) < 0 ||
 	    (reads && verb_authorize(api, &x->req, &x->err) < 0)) {
-		fail(x);
+		exchange_finish(x);
 		return;
 	}
 	if (x->req.verb == VERB_LIST) {
@@ -288,12 +283,12 @@ static void serve_document(struct exchange *x)
 		if (streq(rows[i].method, http_method(x->http)))
 			at.verb = rows[i].verb;
 	if (authz_require(api_authz(x->rest->api), x->req.caller, &at, &x->err) < 0) {
-		fail(x);
+		exchange_finish(x);
 		return;
 	}
 	if (!rest_document(x)) {
 		err_set(&x->err, ERR_NOT_FOUND, "the server could not find the requested resource");
-		fail(x);
+		exchange_finish(x);
 	}
 }
 
@@ -306,13 +301,13 @@ static void on_request(void *arg, struct http_request *http)
 	x->req.user_agent = http_header(http, "User-Agent");
 	if (cut_path(x, &x->err) < 0 || cut_query(x, &x->err) < 0 ||
 	    authn_identify(api_authn(r->api), http, &x->id, &x->err) < 0) {
-		fail(x);
+		exchange_finish(x);
 		return;
 	}
 	x->req.caller = identity_caller(x->id);
 	x->pretty = wants_indent(x);
 	if (route(x, &resource, &x->err) < 0) {
-		fail(x);
+		exchange_finish(x);
 		return;
 	}
 	if (resource)

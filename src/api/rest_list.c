@@ -219,7 +219,6 @@ static void on_committed(void *arg, const struct err *e)
 
 void rest_list(struct exchange *x)
 {
-	const char *include = exchange_param(x, "includeObject");
 	struct list_stream *l = xcalloc(1, sizeof(*l));
 	struct store *store = api_store(x->rest->api);
 
@@ -227,9 +226,7 @@ void rest_list(struct exchange *x)
 	x->list = l;
 	l->out = SBUF(LIMIT_REPLY_QUEUE);
 	l->more = (struct loop_hook){ .run = step, .arg = l, .phase = LOOP_WORK };
-	l->include = include && streq(include, "Object") ? INCLUDE_OBJECT
-		     : include && streq(include, "None") ? INCLUDE_NONE
-							 : INCLUDE_METADATA;
+	l->include = negotiate_include(exchange_param(x, "includeObject"));
 	l->want_objects = x->accept.form != REPLY_JSON && x->accept.form != REPLY_YAML;
 	if (x->req.name) { /* the old watch path names an object, a list does not */
 		err_set(&x->err, ERR_NO_METHOD, "%s", "");

@@ -96,7 +96,6 @@ static int read_start(const struct exchange *x, struct watch_options *o, struct 
 
 void rest_watch(struct exchange *x)
 {
-	const char *include = exchange_param(x, "includeObject");
 	struct watch_sink sink = { .write = sink_write, .pending = sink_pending, .end = sink_end, .arg = x };
 	struct watch_options o = { .meta_version = x->accept.meta_version,
 				   .bookmarks = exchange_flag(x, "allowWatchBookmarks") };
@@ -105,9 +104,7 @@ void rest_watch(struct exchange *x)
 	o.form = x->accept.form == REPLY_TABLE                                             ? WATCH_TABLE
 		 : x->accept.form == REPLY_PARTIAL || x->accept.form == REPLY_PARTIAL_LIST ? WATCH_PARTIAL
 											   : WATCH_JSON;
-	o.include = include && streq(include, "Object") ? INCLUDE_OBJECT
-		    : include && streq(include, "None") ? INCLUDE_NONE
-							: INCLUDE_METADATA;
+	o.include = negotiate_include(exchange_param(x, "includeObject"));
 	if (read_start(x, &o, &x->err) < 0)
 		goto fail;
 	if (x->req.name) { /* /watch/.../NAME */

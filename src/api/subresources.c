@@ -215,8 +215,8 @@ static int finalize(struct api *api, struct api_request *req, struct api_result 
 		jsonx_del(obj, "spec.finalizers");
 	if (kind_validate(req->kind, obj, e) < 0)
 		return -1;
-	if (!json_array_size(left) && jsonx_at(old, "metadata.deletionTimestamp") &&
-	    !json_array_size(jsonx_at(old, "metadata.finalizers"))) {
+	if (jsonx_at(old, "metadata.deletionTimestamp") &&
+	    !object_is_held(req->kind, obj, jsonx_at(obj, "metadata.finalizers"))) {
 		struct api_result gone = { 0 };
 		int r = write_remove(api, req, old, &gone, e);
 

@@ -77,11 +77,6 @@ static int64_t grace_of(const struct api_request *req, const json_t *old)
 	return grace;
 }
 
-static bool is_namespace(const struct kind *k)
-{
-	return !*k->group && streq(k->plural, "namespaces");
-}
-
 /* When the object is to be gone.  A grace period counts from the first deletion, however often it is shortened. */
 static int64_t deletion_time(const json_t *old, int64_t grace)
 {
@@ -112,9 +107,21 @@ static json_t *marked(const struct api_request *req, const json_t *old, json_t *
 	if (first && jsonx_at(old, "metadata.generation"))
 		jsonx_set_new(obj, "metadata.generation",
 			      json_integer(jsonx_int_or(old, "metadata.generation", 0) + 1));
-	if (is_namespace(req->kind))
+	if (req->kind->flags & KIND_NAMESPACE)
 		jsonx_set_new(obj, "status.phase", json_string("Terminating"));
 	return obj;
+}
+
+static int remove_now(struct api *api, struct api_request *req, json_t *old, struct api_result *ret, struct err *e)
+{
+	if (write_remove(api, req, old, ret, e) < 0)
+		return -1;
+	if (req->kind->flags & KIND_GRACE) { /* pods always answer with the pod */
+		json_decref(ret->object);
+		ret->object = object_for_version(req->kind, json_incref(old));
+		ret->kind = req->kind;
+	}
+	return 0;
 }
 
 static int delete_one(struct api *api, struct api_request *req, json_t *old, struct api_result *ret, struct err *e)
@@ -125,17 +132,8 @@ static int delete_one(struct api *api, struct api_request *req, json_t *old, str
 
 	if (check_preconditions(req, old, e) < 0 || admit_delete(api, req, old, e) < 0)
 		return -1;
-	if (!json_array_size(finalizers) && grace == 0 &&
-	    !(is_namespace(req->kind) && json_array_size(jsonx_at(old, "spec.finalizers")))) {
-		if (write_remove(api, req, old, ret, e) < 0)
-			return -1;
-		if (req->kind->flags & KIND_GRACE) { /* pods always answer with the pod */
-			json_decref(ret->object);
-			ret->object = object_for_version(req->kind, json_incref(old));
-			ret->kind = req->kind;
-		}
-		return 0;
-	}
+	if (grace == 0 && !object_is_held(req->kind, old, finalizers))
+		return remove_now(api, req, old, ret, e);
 	obj = marked(req, old, finalizers, grace);
 	if (jsonx_equal(obj, old)) {
 		ret->code = 200;

@@ -251,9 +251,8 @@ static int check_finalizers(const json_t *obj, const json_t *old, struct err *e)
 /* A deleted object leaves with its last finalizer, unless a grace period still runs. */
 static bool may_leave(const struct kind *k, const json_t *obj)
 {
-	return jsonx_at(obj, "metadata.deletionTimestamp") && !json_array_size(jsonx_at(obj, "metadata.finalizers")) &&
-	       !json_array_size(
-		       jsonx_at(obj, streq(k->kind, "Namespace") ? "spec.finalizers" : "metadata.finalizers")) &&
+	return jsonx_at(obj, "metadata.deletionTimestamp") &&
+	       !object_is_held(k, obj, jsonx_at(obj, "metadata.finalizers")) &&
 	       jsonx_int_or(obj, "metadata.deletionGracePeriodSeconds", 0) == 0;
 }
 

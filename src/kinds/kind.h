@@ -43,7 +43,8 @@ enum kind_flags {
 	KIND_EXPIRES = 1 << 7,          /* removed an hour after its last change: events */
 	KIND_GRACE = 1 << 8,            /* deletion has a grace period: pods */
 	KIND_CUSTOM = 1 << 9,           /* from a CustomResourceDefinition */
-	KIND_OLD_CLIENTS = 1 << 10      /* left out of aggregated discovery: only clients before it ask for this */
+	KIND_NAMESPACE = 1 << 10,       /* the namespace itself: has finalizers in its spec too, and a phase */
+	KIND_OLD_CLIENTS = 1 << 11      /* left out of aggregated discovery: only clients before it ask for this */
 };
 
 /* One column of a server-side table. */

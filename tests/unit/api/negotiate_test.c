@@ -114,3 +114,12 @@ TEST("a patch says which of the four it is")
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		CHECK_INT(negotiate_patch(rows[i].header), rows[i].type);
 }
+
+TEST("a table's rows carry what includeObject asks for, else metadata")
+{
+	CHECK_INT(negotiate_include(NULL), INCLUDE_METADATA);
+	CHECK_INT(negotiate_include("Object"), INCLUDE_OBJECT);
+	CHECK_INT(negotiate_include("None"), INCLUDE_NONE);
+	CHECK_INT(negotiate_include("Metadata"), INCLUDE_METADATA);
+	CHECK_INT(negotiate_include("object"), INCLUDE_METADATA);
+}
