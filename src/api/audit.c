@@ -31,6 +31,7 @@ struct audit {
 	bool failed;               /* said so already */
 	bool first;                /* the next line opens a file or follows a torn one */
 	char chain[CHAIN_HEX + 1]; /* of the last line */
+	struct sbuf line;          /* being made; kept for its memory */
 	struct sbuf pending;
 	struct loop_hook flush;
 };
@@ -39,13 +40,11 @@ struct audit {
 
 static void chain_next(const char chain[CHAIN_HEX + 1], struct str line, char out[CHAIN_HEX + 1])
 {
-	auto_sbuf struct sbuf text = SBUF(CHAIN_HEX + line.n);
+	const struct str parts[] = { { chain, CHAIN_HEX }, line };
 	auto_sbuf struct sbuf hex = SBUF(CHAIN_HEX);
 	unsigned char sum[SHA256_LEN];
 
-	sbuf_add(&text, chain, CHAIN_HEX);
-	sbuf_add(&text, line.p, line.n);
-	crypto_sha256(text.p, text.n, sum);
+	crypto_sha256_parts(parts, ARRAY_SIZE(parts), sum);
 	hex_encode(sum, sizeof(sum), &hex);
 	memcpy(out, hex.p, CHAIN_HEX + 1);
 }
@@ -163,6 +162,7 @@ struct audit *audit_new(struct loop *loop, const char *dir, int64_t bytes)
 	a->fd = -1;
 	memset(a->chain, '0', CHAIN_HEX);
 	a->first = true;
+	sbuf_init(&a->line, MAX_LINE);
 	sbuf_init(&a->pending, MAX_PENDING + MAX_LINE);
 	a->flush = (struct loop_hook){ .run = on_flush, .arg = a, .phase = LOOP_WORK };
 	open_log(a, true);
@@ -177,6 +177,7 @@ void audit_free(struct audit *a)
 	write_pending(a);
 	if (a->fd >= 0)
 		close(a->fd);
+	sbuf_done(&a->line);
 	sbuf_done(&a->pending);
 	free(a->path);
 	free(a->old_path);
@@ -202,7 +203,8 @@ bool audit_wanted(const struct audit_event *ev)
 	       among(ev->subresource, reaching, ARRAY_SIZE(reaching));
 }
 
-/* Text from outside is cut, so that a line stays within MAX_LINE whatever was sent. */
+/* `key` as it stands in the line: `,"user":`.  Text from outside is cut, so that a line stays within MAX_LINE whatever
+ * was sent. */
 static void add_member(struct sbuf *b, const char *key, const char *value)
 {
 	size_t n = value ? strnlen(value, 1024) : 0;
@@ -211,7 +213,7 @@ static void add_member(struct sbuf *b, const char *key, const char *value)
 		return;
 	while (n && !str_is_utf8(value, n))
 		n--;
-	sbuf_addf(b, ",\"%s\":", key);
+	sbuf_adds(b, key);
 	sbuf_add_json_string(b, value, n);
 }
 
@@ -232,45 +234,61 @@ static void add_groups(struct sbuf *b, const struct caller *c)
 	sbuf_addc(b, ']');
 }
 
+static void add_code(struct sbuf *b, int code)
+{
+	const char digits[] = { (char)('0' + code / 100), (char)('0' + code / 10 % 10), (char)('0' + code % 10) };
+
+	sbuf_adds(b, ",\"code\":");
+	if (code >= 100 && code <= 999) /* as all of HTTP's */
+		sbuf_add(b, digits, sizeof(digits));
+	else
+		sbuf_addf(b, "%d", code);
+}
+
 static void add_line(struct sbuf *b, const struct audit_event *ev)
 {
 	char time[CLOCK_MICRO_LEN];
 
 	clock_rfc3339_micro(clock_wall_micros(), time);
-	sbuf_addf(b, "{\"time\":\"%s\"", time);
+	sbuf_adds(b, "{\"time\":\"");
+	sbuf_adds(b, time);
+	sbuf_addc(b, '"');
 	if (ev->caller) {
-		add_member(b, "user", ev->caller->user);
-		add_member(b, "impersonator", ev->impersonator);
+		add_member(b, ",\"user\":", ev->caller->user);
+		add_member(b, ",\"impersonator\":", ev->impersonator);
 		add_groups(b, ev->caller);
 	}
-	add_member(b, "verb", ev->verb);
-	add_member(b, "group", ev->group);
-	add_member(b, "version", ev->version);
-	add_member(b, "resource", ev->resource);
-	add_member(b, "subresource", ev->subresource);
-	add_member(b, "namespace", ev->ns);
-	add_member(b, "name", ev->name);
-	add_member(b, "path", ev->path);
-	sbuf_addf(b, ",\"code\":%d", ev->code);
-	add_member(b, "address", ev->address);
-	add_member(b, "userAgent", ev->user_agent);
+	add_member(b, ",\"verb\":", ev->verb);
+	add_member(b, ",\"group\":", ev->group);
+	add_member(b, ",\"version\":", ev->version);
+	add_member(b, ",\"resource\":", ev->resource);
+	add_member(b, ",\"subresource\":", ev->subresource);
+	add_member(b, ",\"namespace\":", ev->ns);
+	add_member(b, ",\"name\":", ev->name);
+	add_member(b, ",\"path\":", ev->path);
+	add_code(b, ev->code);
+	add_member(b, ",\"address\":", ev->address);
+	add_member(b, ",\"userAgent\":", ev->user_agent);
 }
 
 void audit_record(struct audit *a, const struct audit_event *ev)
 {
-	auto_sbuf struct sbuf line = SBUF(MAX_LINE);
+	struct sbuf *line = &a->line;
 
 	if (!audit_wanted(ev))
 		return;
-	add_line(&line, ev);
-	if (a->size + (int64_t)(a->pending.n + line.n + 2 * CHAIN_TAIL) > a->max && (a->size || a->pending.n))
+	sbuf_reset(line);
+	add_line(line, ev);
+	if (a->size + (int64_t)(a->pending.n + line->n + 2 * CHAIN_TAIL) > a->max && (a->size || a->pending.n))
 		rotate(a);
 	if (a->first)
-		add_member(&line, "prev", a->chain);
+		add_member(line, ",\"prev\":", a->chain);
 	a->first = false;
-	chain_next(a->chain, sbuf_str(&line), a->chain);
-	sbuf_addf(&line, ",\"chain\":\"%s\"}\n", a->chain);
-	sbuf_add(&a->pending, line.p, line.n);
+	chain_next(a->chain, sbuf_str(line), a->chain);
+	sbuf_adds(line, ",\"chain\":\"");
+	sbuf_add(line, a->chain, CHAIN_HEX);
+	sbuf_adds(line, "\"}\n");
+	sbuf_add(&a->pending, line->p, line->n);
 	if (a->pending.n > MAX_PENDING)
 		write_pending(a);
 	else

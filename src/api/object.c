@@ -102,7 +102,7 @@ static void random_suffix(char out[NAME_SUFFIX + 1])
 {
 	unsigned char raw[NAME_SUFFIX];
 
-	crypto_random(raw, sizeof(raw));
+	crypto_random_public(raw, sizeof(raw));
 	for (int i = 0; i < NAME_SUFFIX; i++)
 		out[i] = name_alphabet[raw[i] % (sizeof(name_alphabet) - 1)];
 	out[NAME_SUFFIX] = '\0';

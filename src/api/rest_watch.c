@@ -84,7 +84,7 @@ static int read_start(const struct exchange *x, struct watch_options *o, struct 
 		return -1;
 	/* With initial events the revision is only a lower bound for the list. */
 	o->skip_list = !o->initial_events && (o->since > 0 || exchange_param(x, "sendInitialEvents"));
-	crypto_random(&spread, 1);
+	crypto_random_public(&spread, 1);
 	o->timeout_seconds = TIMEOUT_MIN + spread * TIMEOUT_MIN / 256;
 	if (timeout && *timeout && !str_int64(timeout, 0, INT32_MAX, &o->timeout_seconds))
 		return err_set(e, ERR_BAD_REQUEST, "timeoutSeconds: Invalid value: \"%.40s\": must be a whole number",

@@ -2,12 +2,16 @@
 /* crypto.c - randomness and digests
  *
  * A random generator or a digest that fails leaves nothing safe to go on with, so both abort.
+ *
+ * Asking OpenSSL by name for an algorithm, or for 16 random bytes, costs more than hashing a short text, so the digest
+ * is looked up once and random bytes that are no secret are drawn from a stock.  These are the process's own, set when
+ * first used.  A child after fork() has the same stock: it must not name things (ours only execute something else).
  */
 #include "loop/crypto.h"
 
 #include <openssl/crypto.h>
+#include <openssl/evp.h>
 #include <openssl/rand.h>
-#include <openssl/sha.h>
 #include <stdio.h>
 
 #include "base/log.h"
@@ -20,13 +24,30 @@ void crypto_random(void *p, size_t n)
 	}
 }
 
+void crypto_random_public(void *p, size_t n)
+{
+	static unsigned char stock[4096];
+	static size_t left;
+
+	if (n > sizeof(stock)) {
+		crypto_random(p, n);
+		return;
+	}
+	if (n > left) {
+		crypto_random(stock, sizeof(stock));
+		left = sizeof(stock);
+	}
+	left -= n;
+	memcpy(p, stock + left, n);
+}
+
 void crypto_uuid(char out[37])
 {
 	static const char digits[] = "0123456789abcdef";
 	unsigned char b[16];
 	char *at = out;
 
-	crypto_random(b, sizeof(b));
+	crypto_random_public(b, sizeof(b));
 	b[6] = (unsigned char)((b[6] & 0x0f) | 0x40);
 	b[8] = (unsigned char)((b[8] & 0x3f) | 0x80);
 	for (int i = 0; i < 16; i++) {
@@ -38,12 +59,28 @@ void crypto_uuid(char out[37])
 	*at = '\0';
 }
 
-void crypto_sha256(const void *p, size_t n, unsigned char out[SHA256_LEN])
+void crypto_sha256_parts(const struct str *parts, size_t n, unsigned char out[SHA256_LEN])
 {
-	if (!SHA256(p, n, out)) {
+	static EVP_MD_CTX *ctx;
+	static EVP_MD *sha256;
+	bool ok;
+
+	if (!ctx) {
+		ctx = EVP_MD_CTX_new();
+		sha256 = EVP_MD_fetch(NULL, "SHA256", NULL);
+	}
+	ok = ctx && sha256 && EVP_DigestInit_ex2(ctx, sha256, NULL);
+	for (size_t i = 0; ok && i < n; i++)
+		ok = EVP_DigestUpdate(ctx, parts[i].p, parts[i].n);
+	if (!ok || !EVP_DigestFinal_ex(ctx, out, NULL)) {
 		log_error("compute SHA-256: OpenSSL refused");
 		abort();
 	}
+}
+
+void crypto_sha256(const void *p, size_t n, unsigned char out[SHA256_LEN])
+{
+	crypto_sha256_parts(&(struct str){ p, n }, 1, out);
 }
 
 bool crypto_same(const void *a, const void *b, size_t n)

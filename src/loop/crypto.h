@@ -12,10 +12,14 @@
 
 /* --- randomness and digests --- */
 void crypto_random(void *p, size_t n);
+/* For what everyone may see, such as uids and parts of names; never for keys, tokens or nonces. */
+void crypto_random_public(void *p, size_t n);
 /* Version-4 UUID in text, 36 characters and NUL. */
 void crypto_uuid(char out[37]);
 #define SHA256_LEN 32
 void crypto_sha256(const void *p, size_t n, unsigned char out[SHA256_LEN]);
+/* Of several texts as if they were one. */
+void crypto_sha256_parts(const struct str *parts, size_t n, unsigned char out[SHA256_LEN]);
 /* In constant time. */
 bool crypto_same(const void *a, const void *b, size_t n);
 

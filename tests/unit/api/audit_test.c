@@ -92,6 +92,29 @@ TEST("a record is one line of JSON in a private file")
 	loop_free(loop);
 }
 
+TEST("a code is a number, also that of a write that was never answered")
+{
+	static const int codes[] = { 0, 99, 100, 201, 504, 999, 1000 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(codes); i++) {
+		auto_free char *dir = new_dir();
+		auto_free char *path = xasprintf("%s/audit.log", dir);
+		struct loop *loop = loop_new();
+		struct audit *a = audit_new(loop, dir, 0);
+		struct audit_event ev = event("create", codes[i]);
+		json_auto_t *line = NULL;
+		struct err e = ERR_INIT;
+		size_t n;
+
+		audit_record(a, &ev);
+		audit_free(a);
+		loop_free(loop);
+		auto_free char *text = read_all(path, &n);
+		CHECK_INT(jsonx_parse(text, n, NULL, NULL, &line, &e), 0);
+		CHECK_INT(jsonx_int_or(line, "code", -1), codes[i]);
+	}
+}
+
 TEST("the chain goes on over restarts, and a flipped byte shows")
 {
 	auto_free char *dir = new_dir();

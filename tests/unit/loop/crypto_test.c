@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "test.h"
 
@@ -29,6 +30,41 @@ TEST("a UUID has version 4 and its variant")
 	CHECK_INT(strlen(a), 36);
 	CHECK(a[8] == '-' && a[13] == '-' && a[14] == '4' && a[18] == '-' && strchr("89ab", a[19]) && a[23] == '-');
 	CHECK(strcmp(a, b) != 0);
+}
+
+TEST("UUIDs do not come again when the stock of random bytes is filled anew")
+{
+	struct map seen;
+	char id[37];
+	unsigned char large[5000] = { 0 };
+	int zeros = 0;
+
+	map_init(&seen, NULL);
+	for (int i = 0; i < 1000; i++) {
+		crypto_uuid(id);
+		CHECK(!map_find(&seen, id));
+		map_set(&seen, id, &seen);
+	}
+	map_done(&seen);
+	crypto_random_public(large, sizeof(large)); /* more than the stock holds */
+	for (size_t i = sizeof(large) - 1000; i < sizeof(large); i++)
+		zeros += !large[i];
+	CHECK(zeros < 100);
+}
+
+TEST("the digest of parts is that of the whole, time after time")
+{
+	const struct str parts[] = { { "a", 1 }, { "", 0 }, { "bc", 2 } };
+	unsigned char whole[SHA256_LEN];
+	unsigned char out[SHA256_LEN];
+
+	crypto_sha256("abc", 3, whole);
+	for (int i = 0; i < 3; i++) {
+		crypto_sha256_parts(parts, ARRAY_SIZE(parts), out);
+		CHECK(memcmp(out, whole, sizeof(out)) == 0);
+		crypto_sha256("other", 5, out);
+		CHECK(memcmp(out, whole, sizeof(out)) != 0);
+	}
 }
 
 TEST("SHA-256 of abc is the one of the standard")
