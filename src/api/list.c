@@ -20,12 +20,14 @@ int list_walk_resume(struct list_walk *w, const char *token, int64_t now, struct
 
 	if (!base64url_decode(token, strlen(token), &text) ||
 	    jsonx_parse(text.p ? text.p : "", text.n, NULL, NULL, &t, e) < 0 || !jsonx_str(t, "name") ||
-	    !json_is_integer(json_object_get(t, "rv")) || jsonx_int_or(t, "rv", 0) > now)
+	    !json_is_integer(json_object_get(t, "rv")) || jsonx_int_or(t, "rv", 0) > now ||
+	    jsonx_int_or(t, "n", 0) < 0 || jsonx_int_or(t, "all", 0) < -1)
 		return err_set(e, ERR_BAD_REQUEST, "continue key is not valid: %.60s", token);
 	w->at = jsonx_int_or(t, "rv", 0);
 	w->after_ns = xstrdup(jsonx_str_or(t, "ns", ""));
 	w->after_name = xstrdup(jsonx_str_or(t, "name", ""));
 	w->sent = jsonx_int_or(t, "n", 0);
+	w->all = jsonx_int_or(t, "all", -1);
 	return 0;
 }
 
@@ -56,7 +58,7 @@ int list_revision(struct api *api, const struct api_request *req, int64_t *ret_a
 
 int list_walk_init(struct api *api, const struct api_request *req, struct list_walk *w, struct err *e)
 {
-	*w = (struct list_walk){ .left = req->limit > 0 ? req->limit : -1 };
+	*w = (struct list_walk){ .left = req->limit > 0 ? req->limit : -1, .all = -1 };
 	if (api_store_kind(api, req->kind, &w->kind, e) < 0)
 		return -1;
 	if (req->cont && *req->cont) {
@@ -80,6 +82,7 @@ void list_walk_done(struct list_walk *w)
 	free(w->after_ns);
 	free(w->after_name);
 	w->after_ns = w->after_name = NULL;
+	store_past_free(TAKE(w->past));
 }
 
 bool list_matches(const struct api_request *req, const json_t *obj)
@@ -183,6 +186,7 @@ static int step_range(struct api *api, struct step *s, struct err *e)
 		.after_ns = w->after_ns,
 		.after_name = w->after_name,
 		.at = w->at,
+		.past = &w->past,
 	};
 
 	if (store_list(api_store(api), &range, on_record, s, e) < 0)
@@ -217,7 +221,7 @@ int list_walk_step(struct api *api, const struct api_request *req, struct list_w
 	return r;
 }
 
-char *list_walk_token(struct api *api, const struct api_request *req, const struct list_walk *w, int64_t *ret_remaining)
+char *list_walk_token(struct api *api, const struct api_request *req, struct list_walk *w, int64_t *ret_remaining)
 {
 	auto_sbuf struct sbuf text = SBUF(LIMIT_URL);
 	auto_sbuf struct sbuf token = SBUF(LIMIT_URL);
@@ -227,12 +231,13 @@ char *list_walk_token(struct api *api, const struct api_request *req, const stru
 	if (!w->more)
 		return NULL;
 	if (selector_is_everything(req->labels) && selector_is_everything(req->field_sel)) {
-		int64_t all = store_count(api_store(api), w->kind, req->kind->namespaced && *req->ns ? req->ns : NULL);
-
-		*ret_remaining = all > w->sent ? all - w->sent : 1;
+		if (w->all < 0)
+			w->all = store_count(api_store(api), w->kind,
+					     req->kind->namespaced && *req->ns ? req->ns : NULL);
+		*ret_remaining = w->all > w->sent ? w->all - w->sent : 1;
 	}
-	t = json_pack("{s:I, s:s, s:s, s:I}", "rv", (json_int_t)w->at, "ns", w->after_ns, "name", w->after_name, "n",
-		      (json_int_t)w->sent);
+	t = json_pack("{s:I, s:s, s:s, s:I, s:I}", "rv", (json_int_t)w->at, "ns", w->after_ns, "name", w->after_name,
+		      "n", (json_int_t)w->sent, "all", (json_int_t)w->all);
 	jsonx_dump(t, &text);
 	base64url_encode(text.p, text.n, &token);
 	return sbuf_steal(&token);

@@ -10,7 +10,9 @@ struct list_walk {
 	int64_t at;     /* the revision every step reads at */
 	char *after_ns; /* where the next step starts */
 	char *after_name;
-	int64_t sent; /* matches given out, earlier pages included */
+	struct store_past *past; /* what has changed since */
+	int64_t sent;            /* matches given out, earlier pages included */
+	int64_t all;  /* that there were at that revision, counted at the end of the first page; -1: not yet */
 	int64_t left; /* of the page's limit; -1: no limit */
 	bool more;    /* the limit was reached and at least one match is behind it */
 	bool done;
@@ -26,7 +28,6 @@ void list_walk_done(struct list_walk *w);
 int list_walk_step(struct api *api, const struct api_request *req, struct list_walk *w, bool want_objects, int max_scan,
 		   bool (*fn)(void *arg, const struct api_item *item), void *arg, struct err *e);
 /* Token for the rest, owned, or NULL; and how many are behind it, -1 if unknown. */
-char *list_walk_token(struct api *api, const struct api_request *req, const struct list_walk *w,
-		      int64_t *ret_remaining);
+char *list_walk_token(struct api *api, const struct api_request *req, struct list_walk *w, int64_t *ret_remaining);
 
 #endif

@@ -6,7 +6,8 @@
  *
  * A list as of revision N needs no copy of the past.  What is live now and not newer than N was live then; and for each
  * key touched since, exactly one row R > N superseded a row at or before N: R.prev is what stood there (0 if nothing
- * did).  The second set is small, so it is sorted in memory and merged into the walk over the first.
+ * did).  The second set is small, so it is sorted in memory and merged into the walk over the first.  A list in steps
+ * keeps it and adds what was committed since its last step, or each step would read all of that part of the log.
  */
 #include "base/limits.h"
 #include "base/mem.h"
@@ -166,18 +167,22 @@ struct touched {
 	int64_t rv;
 };
 
-struct past {
-	struct touched *items;
+struct store_past {
+	struct touched *items; /* in order of their keys */
 	size_t n, cap, next;
+	int64_t upto; /* revisions that are in it */
 };
 
-static void past_done(struct past *p)
+void store_past_free(struct store_past *p)
 {
+	if (!p)
+		return;
 	for (size_t i = 0; i < p->n; i++) {
 		free(p->items[i].ns);
 		free(p->items[i].name);
 	}
 	free(p->items);
+	free(p);
 }
 
 static int key_cmp(const char *ns_a, const char *name_a, const char *ns_b, const char *name_b)
@@ -202,15 +207,53 @@ static bool in_range(const struct store_range *range, const char *ns, const char
 	return !range->after_name || key_cmp(ns, name, range->after_ns ? range->after_ns : "", range->after_name) > 0;
 }
 
-static int past_load(struct store *s, const struct store_range *range, struct past *p)
+/* Brings the items from `sorted` on into the order of those before. */
+static void past_merge(struct store_past *p, size_t sorted)
+{
+	struct touched *all;
+	size_t a = 0;
+	size_t b = sorted;
+
+	qsort(p->items + sorted, p->n - sorted, sizeof(*p->items), touched_cmp);
+	if (!sorted)
+		return;
+	all = xreallocarray(NULL, p->n, sizeof(*all));
+	for (size_t i = 0; i < p->n; i++)
+		all[i] = b == p->n || (a < sorted && touched_cmp(&p->items[a], &p->items[b]) < 0) ? p->items[a++]
+												  : p->items[b++];
+	free(p->items);
+	p->items = all;
+	p->cap = p->n;
+}
+
+/* The first item in range: steps go forward, and those before it were given out. */
+static size_t past_first(const struct store_past *p, const struct store_range *range)
+{
+	size_t lo = 0;
+	size_t hi = p->n;
+
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (in_range(range, p->items[mid].ns, p->items[mid].name))
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return lo;
+}
+
+static int past_load(struct store *s, const struct store_range *range, struct store_past *p)
 {
 	sqlite3_stmt *st;
+	size_t sorted = p->n;
 	int rc = sql_use(s, SQL_TOUCHED, &st);
 
 	if (rc != SQLITE_OK)
 		return rc;
 	sqlite3_bind_int(st, 1, range->kind);
 	sqlite3_bind_int64(st, 2, range->at);
+	sqlite3_bind_int64(st, 3, p->upto > range->at ? p->upto : range->at);
 	while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
 		const char *ns = (const char *)sqlite3_column_text(st, 0);
 		const char *name = (const char *)sqlite3_column_text(st, 1);
@@ -221,15 +264,19 @@ static int past_load(struct store *s, const struct store_range *range, struct pa
 			   ((struct touched){ xstrdup(ns), xstrdup(name), sqlite3_column_int64(st, 2) }));
 	}
 	sqlite3_reset(st);
-	if (p->n)
-		qsort(p->items, p->n, sizeof(*p->items), touched_cmp);
-	return rc == SQLITE_DONE ? SQLITE_OK : rc;
+	if (p->n > sorted)
+		past_merge(p, sorted);
+	if (rc != SQLITE_DONE)
+		return rc;
+	p->upto = s->rv;
+	p->next = past_first(p, range);
+	return SQLITE_OK;
 }
 
 typedef bool record_fn(void *arg, const struct record *r);
 
 struct lister {
-	struct past past;
+	struct store_past *past; /* or NULL */
 	record_fn *fn;
 	void *arg;
 	bool stopped;
@@ -238,8 +285,8 @@ struct lister {
 /* Gives out the past keys before (ns, name), or all that are left if ns is NULL. */
 static int give_past(struct store *s, struct lister *l, const char *ns, const char *name, struct err *e)
 {
-	while (!l->stopped && l->past.next < l->past.n) {
-		const struct touched *t = &l->past.items[l->past.next];
+	while (!l->stopped && l->past && l->past->next < l->past->n) {
+		const struct touched *t = &l->past->items[l->past->next];
 		struct record r;
 		sqlite3_stmt *st;
 		int rc;
@@ -247,7 +294,7 @@ static int give_past(struct store *s, struct lister *l, const char *ns, const ch
 
 		if (ns && key_cmp(t->ns, t->name, ns, name) > 0)
 			return 0;
-		l->past.next++;
+		l->past->next++;
 		rc = sql_use(s, SQL_REVISION, &st);
 		if (rc == SQLITE_OK) {
 			sqlite3_bind_int64(st, 1, t->rv);
@@ -293,7 +340,7 @@ static int walk_live(struct store *s, const struct store_range *range, struct li
 	while (done == 0 && !l->stopped && (rc = sqlite3_step(st)) == SQLITE_ROW) {
 		struct record r;
 
-		if (l->past.n)
+		if (l->past)
 			done = give_past(s, l, (const char *)sqlite3_column_text(st, COL_NS),
 					 (const char *)sqlite3_column_text(st, COL_NAME), e);
 		if (done == 0 && !l->stopped)
@@ -314,10 +361,20 @@ static int too_old(const struct store *s, int64_t rv, struct err *e)
 	return err_set(e, ERR_EXPIRED, "too old resource version: %lld (%lld)", (long long)rv, (long long)s->floor);
 }
 
+/* What may be kept for the next step: changes that are not committed may never have been. */
+static struct store_past *past_of(const struct store *s, const struct store_range *range)
+{
+	if (!range->past || store_dirty(s))
+		return xcalloc(1, sizeof(struct store_past));
+	if (!*range->past)
+		*range->past = xcalloc(1, sizeof(struct store_past));
+	return *range->past;
+}
+
 int store_list(struct store *s, const struct store_range *range, record_fn *fn, void *arg, struct err *e)
 {
 	struct lister l = { .fn = fn, .arg = arg };
-	int rc;
+	int rc = SQLITE_OK;
 	int done;
 
 	/* A continued list that has left its namespace behind: nothing can follow. */
@@ -326,14 +383,12 @@ int store_list(struct store *s, const struct store_range *range, record_fn *fn, 
 	if (range->at && range->at < s->floor)
 		return too_old(s, range->at, e);
 	if (range->at && range->at < s->rv) {
-		rc = past_load(s, range, &l.past);
-		if (rc != SQLITE_OK) {
-			past_done(&l.past);
-			return sql_error(s, rc, "reading the past", e);
-		}
+		l.past = past_of(s, range);
+		rc = past_load(s, range, l.past);
 	}
-	done = walk_live(s, range, &l, e);
-	past_done(&l.past);
+	done = rc == SQLITE_OK ? walk_live(s, range, &l, e) : sql_error(s, rc, "reading the past", e);
+	if (!range->past || l.past != *range->past)
+		store_past_free(l.past);
 	return done;
 }
 

@@ -20,7 +20,7 @@ static const char *const texts[SQL__COUNT] = {
 			" WHERE l.kind = ?1 AND l.ns = ?2 AND l.name > ?3 AND l.rv <= ?4 ORDER BY l.name",
 	[SQL_COUNT_ALL] = "SELECT count(*) FROM live WHERE kind = ?1",
 	[SQL_COUNT_NS] = "SELECT count(*) FROM live WHERE kind = ?1 AND ns = ?2",
-	[SQL_TOUCHED] = "SELECT ns, name, prev FROM revision WHERE rv > ?2 AND kind = ?1 AND prev BETWEEN 1 AND ?2",
+	[SQL_TOUCHED] = "SELECT ns, name, prev FROM revision WHERE rv > ?3 AND kind = ?1 AND prev BETWEEN 1 AND ?2",
 	/* A tombstone has no body of its own: the row it superseded is still there. */
 	[SQL_HISTORY] = "SELECT r.rv, r.prev, r.kind, r.op, r.ns, r.name, ifnull(r.body, p.body),"
 			" iif(r.op = 2, r.prev, r.rv)"

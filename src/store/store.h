@@ -68,12 +68,16 @@ int store_get(struct store *s, int kind, const char *ns, const char *name, struc
 /* One revision by its number, superseded or not, while history keeps it; ERR_NOT_FOUND otherwise. */
 int store_at(struct store *s, int64_t rv, struct record *ret, struct err *e);
 bool store_exists(struct store *s, int kind, const char *ns, const char *name);
+/* What one list in steps knows of the past: NULL at first, then for the same kind, namespace and revision only. */
+struct store_past;
+void store_past_free(struct store_past *p);
 /* Objects of a kind in (namespace, name) order. */
 struct store_range {
 	int kind;
 	const char *ns;                    /* NULL: all namespaces */
 	const char *after_ns, *after_name; /* start behind this key, or NULL */
 	int64_t at;                        /* 0: now; else as of this revision (ERR_EXPIRED if compacted) */
+	struct store_past **past;          /* kept from step to step, or NULL for a list in one */
 };
 /* Calls fn for each until it returns false.  fn may not call the store. */
 int store_list(struct store *s, const struct store_range *range, bool (*fn)(void *arg, const struct record *r),
