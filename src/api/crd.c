@@ -11,6 +11,7 @@
 #include "api/crd.h"
 
 #include "api/crd_impl.h"
+#include "api/watch.h"
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/log.h"
@@ -151,6 +152,8 @@ static void drop_definition(struct crds *c, const char *name)
 
 	if (!d)
 		return;
+	if (d->custom)
+		watch_hub_retire(api_hub(c->api), d->store_kind);
 	unregister(c, d);
 	map_remove(&c->live, name);
 	recheck_names(c);

@@ -43,6 +43,7 @@ struct watcher {
 	enum watch_state state;
 	bool placed;   /* `walk` or `since` says where it is */
 	bool from_now; /* BEHIND, from the revision of the first step */
+	bool last;     /* its kind has gone: it ends when it has told everything */
 	struct api_request req;
 	char *ns;
 	int kind;
@@ -378,6 +379,8 @@ static void step(struct watcher *w)
 		step_listing(w);
 	else if (w->state == BEHIND)
 		step_behind(w);
+	if (w->last && w->state == LIVE && !w->stopped)
+		end(w, false);
 }
 
 static struct watcher *next_runnable(struct watch_hub *hub)
@@ -643,6 +646,16 @@ void watch_hub_drain(struct watch_hub *hub)
 			if (!w->sink.object)
 				end(w, false);
 		}
+	}
+}
+
+void watch_hub_retire(struct watch_hub *hub, int store_kind)
+{
+	for (struct watcher *w = store_kind < hub->nkinds ? hub->by_kind[store_kind] : NULL; w; w = w->next) {
+		if (w->sink.object)
+			continue;
+		w->last = true;
+		make_runnable(w);
 	}
 }
 

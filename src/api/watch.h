@@ -46,6 +46,8 @@ struct watch_hub *watch_hub_new(struct api *api);
 void watch_hub_free(struct watch_hub *hub);
 /* Ends every watch that goes over the wire, cleanly; those of clients in this process stay. */
 void watch_hub_drain(struct watch_hub *hub);
+/* The same for the watches of one stored kind that is no longer served, once they have told what happened to it. */
+void watch_hub_retire(struct watch_hub *hub, int store_kind);
 /* Checks rights and parameters, then starts; events follow from the loop.  Selectors in req are taken over on success.
  */
 int watch_start(struct watch_hub *hub, const struct api_request *req, const struct watch_options *o,

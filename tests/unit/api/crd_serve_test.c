@@ -14,6 +14,7 @@
 struct reader {
 	struct watcher *w;
 	int events, ended;
+	bool cut;
 };
 
 static void on_write(void *arg, struct str line, struct http_shared **shared)
@@ -35,7 +36,7 @@ static void on_end(void *arg, bool cut)
 {
 	struct reader *r = arg;
 
-	(void)cut;
+	r->cut = cut;
 	r->w = NULL;
 	r->ended++;
 }
@@ -98,6 +99,8 @@ TEST("a definition that goes takes its objects, and its watches see them go")
 		server_settle(&s);
 	CHECK(!server_has(&s, CRDS, "", "widgets.example.org"));
 	CHECK_INT(r.events, 2); /* the object came and went */
+	CHECK_INT(r.ended, 1);
+	CHECK(!r.cut);
 	CHECK(!registry_find(api_registry(s.api), "example.org", "v1", "widgets"));
 	/* made anew it begins empty */
 	server_do(&s, VERB_CREATE, CRDS, "", NULL, WIDGETS(SIZE));
