@@ -230,3 +230,17 @@ void openapi_collect(struct openapi *o, const struct registry *r, enum openapi_d
 	if (o->n)
 		qsort(o->defs, o->n, sizeof(*o->defs), by_name);
 }
+
+void openapi_write_member(struct openapi_writer *w, const char *name, const json_t *value)
+{
+	sbuf_adds(w->out, w->more ? "," : "");
+	w->more = true;
+	sbuf_add_json_string(w->out, name, strlen(name));
+	sbuf_addc(w->out, ':');
+	jsonx_dump(value, w->out);
+}
+
+void openapi_write_path(void *arg, const char *path, const json_t *item)
+{
+	openapi_write_member(arg, path, item);
+}

@@ -64,4 +64,13 @@ json_t *openapi_custom(const struct openapi *o, const struct kind *k);
 /* openapi_paths.c: calls fn for each path with its item, which fn may not keep. */
 void openapi_paths(const struct openapi *o, void (*fn)(void *arg, const char *path, const json_t *item), void *arg);
 
+/* Members of a JSON object, printed one after the other. */
+struct openapi_writer {
+	struct sbuf *out;
+	bool more;
+};
+void openapi_write_member(struct openapi_writer *w, const char *name, const json_t *value);
+/* The same as a callback for paths; arg is the writer. */
+void openapi_write_path(void *arg, const char *path, const json_t *item);
+
 #endif

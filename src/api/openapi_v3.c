@@ -12,25 +12,6 @@
 #include "base/mem.h"
 #include "kinds/schema.h"
 
-struct writer {
-	struct sbuf *out;
-	bool more;
-};
-
-static void write_member(struct writer *w, const char *name, const json_t *value)
-{
-	sbuf_adds(w->out, w->more ? "," : "");
-	w->more = true;
-	sbuf_add_json_string(w->out, name, strlen(name));
-	sbuf_addc(w->out, ':');
-	jsonx_dump(value, w->out);
-}
-
-static void on_path(void *arg, const char *path, const json_t *item)
-{
-	write_member(arg, path, item);
-}
-
 /* "api/v1" or "apis/G/V" in two parts; false if it is neither. */
 static bool split_path(const char *path, char **ret_group, char **ret_version)
 {
@@ -52,7 +33,7 @@ bool openapi_v3_group(const struct registry *r, const char *path, struct sbuf *o
 {
 	auto_free char *group = NULL;
 	auto_free char *version = NULL;
-	struct writer w = { .out = out };
+	struct openapi_writer w = { .out = out };
 	struct openapi o;
 
 	if (!split_path(path, &group, &version) || !registry_has_group(r, group, version))
@@ -60,13 +41,13 @@ bool openapi_v3_group(const struct registry *r, const char *path, struct sbuf *o
 	openapi_collect(&o, r, OPENAPI_V3, group, version);
 	sbuf_adds(out,
 		  "{\"openapi\":\"3.0.0\",\"info\":{\"title\":\"Kubernetes\",\"version\":\"v1.32.4\"},\"paths\":{");
-	openapi_paths(&o, on_path, &w);
+	openapi_paths(&o, openapi_write_path, &w);
 	sbuf_adds(out, "},\"components\":{\"schemas\":{");
 	w.more = false;
 	for (size_t i = 0; i < o.n; i++) {
 		json_auto_t *schema = openapi_schema(&o, o.defs[i]);
 
-		write_member(&w, o.defs[i]->name, schema);
+		openapi_write_member(&w, o.defs[i]->name, schema);
 	}
 	sbuf_adds(out, "}}}");
 	openapi_done(&o);
