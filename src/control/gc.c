@@ -12,6 +12,8 @@
  * An object is in a queue once, so an owner looks through its dependents once a turn however many of them went, and
  * stops at the first that holds it up: only the first look, and one when all that was queued is done, goes through all.
  *
+ * A watch that was lost may have missed deletions, so its resource is listed and compared before it is watched again.
+ *
  * A dependent is deleted with its uid as precondition, so that a new object of the same name is safe.
  */
 #include "control/gc.h"
@@ -20,6 +22,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "control/gc_graph.h"
+#include "control/relist.h"
 #include "control/uid_queue.h"
 
 #define PER_TURN   64    /* requests of a kind */
@@ -33,7 +36,8 @@ struct gc_watch {
 	struct gc *gc;
 	struct resource *resource;
 	void *watch;
-	bool seen; /* in the newest discovery */
+	struct relist *relist; /* before it is watched again, or NULL */
+	bool seen;             /* in the newest discovery */
 	struct loop_timer again;
 	struct gc_watch *next;
 };
@@ -482,12 +486,84 @@ static void on_event(void *arg, const char *type, const json_t *obj, const struc
 		on_seen(g, w->resource, obj, streq(type, "ADDED"));
 }
 
-static void start_watch(void *arg)
+static void start_watch(struct gc_watch *w, const char *rv)
+{
+	struct ref ref = { .api_version = w->resource->api_version, .plural = w->resource->plural };
+	struct list_options o = { .rv = rv };
+
+	w->watch = w->gc->client->ops->watch(w->gc->client, &ref, &o, on_event, w);
+}
+
+/* ---- after a lost watch ---- */
+
+static void on_relisted_object(void *arg, const json_t *obj)
 {
 	struct gc_watch *w = arg;
-	struct ref ref = { .api_version = w->resource->api_version, .plural = w->resource->plural };
 
-	w->watch = w->gc->client->ops->watch(w->gc->client, &ref, NULL, on_event, w);
+	on_seen(w->gc, w->resource, obj, true);
+}
+
+static bool is_of(const struct resource *r, const char *api_version, const char *plural)
+{
+	return streq(r->api_version, api_version) && streq(r->plural, plural);
+}
+
+static bool lost_an_owner(const struct gc_node *n, const char *kind, const json_t *uids)
+{
+	json_t *owner;
+	size_t i;
+
+	json_array_foreach (n->owners, i, owner)
+		if (str_same(jsonx_str(owner, "kind"), kind) && !json_object_get(uids, jsonx_str_or(owner, "uid", "")))
+			return true;
+	return false;
+}
+
+/* What was known of the resource and is not among its uids went while nobody looked. */
+static void compare(struct gc *g, const struct resource *r, const json_t *uids)
+{
+	json_auto_t *gone = json_object();
+	const char *uid;
+	void *value;
+	json_t *v;
+
+	for (size_t pos = 0; map_next(&g->graph.nodes, &pos, &uid, &value);) {
+		const struct gc_node *n = value;
+
+		if (is_of(r, n->api_version, n->plural) && !json_object_get(uids, uid))
+			json_object_set_new(gone, uid, json_true());
+		else if (lost_an_owner(n, r->kind, uids))
+			doubt(g, uid);
+	}
+	for (size_t pos = 0; map_next(&g->leavers, &pos, &uid, &value);) {
+		const struct leaver *l = value;
+
+		if (is_of(r, l->api_version, l->plural) && !json_object_get(uids, uid))
+			json_object_set_new(gone, uid, json_true());
+	}
+	json_object_foreach (gone, uid, v)
+		on_gone(g, uid);
+}
+
+static void on_relisted(void *arg, const json_t *uids, const char *rv, const struct err *e)
+{
+	struct gc_watch *w = arg;
+
+	w->relist = NULL;
+	if (e->kind != ERR_NONE) {
+		loop_timer_set(w->gc->client->loop, &w->again, REWATCH_MS);
+		return;
+	}
+	compare(w->gc, w->resource, uids);
+	start_watch(w, rv);
+}
+
+static void on_again(void *arg)
+{
+	struct gc_watch *w = arg;
+	struct relist_handlers h = { .object = on_relisted_object, .done = on_relisted, .arg = w };
+
+	w->relist = relist_new(w->gc->client, w->resource, &h);
 }
 
 /* Serves as many of the uids that are there now as a turn may; those that are queued meanwhile wait for the next. */
@@ -528,6 +604,7 @@ static void watch_free(struct gc_watch *w)
 {
 	if (w->watch)
 		w->gc->client->ops->watch_stop(w->gc->client, w->watch);
+	relist_free(w->relist);
 	loop_timer_done(&w->again);
 	free(w->resource->api_version);
 	free(w->resource->plural);
@@ -553,10 +630,10 @@ static void add_watch(struct gc *g, const struct resource *r)
 	w->resource->plural = xstrdup(r->plural);
 	w->resource->kind = xstrdup(r->kind);
 	w->resource->namespaced = r->namespaced;
-	w->again = (struct loop_timer){ .fire = start_watch, .arg = w };
+	w->again = (struct loop_timer){ .fire = on_again, .arg = w };
 	w->next = g->watches;
 	g->watches = w;
-	start_watch(w);
+	start_watch(w, NULL);
 }
 
 static void on_resources(void *arg, struct resources *list, const struct err *e)

@@ -8,6 +8,8 @@ struct counting {
 	struct client client;
 	struct client *real;
 	unsigned gets, patches, removes;
+	client_event *event; /* of the watch on ConfigMaps */
+	void *event_arg;
 };
 
 struct cluster {
@@ -144,9 +146,21 @@ static void count_remove(struct client *c, const struct ref *ref, const json_t *
 static void *pass_watch(struct client *c, const struct ref *ref, const struct list_options *o, client_event *event,
 			void *arg)
 {
+	struct counting *n = (struct counting *)c;
+
+	if (streq(ref->plural, "configmaps")) {
+		n->event = event;
+		n->event_arg = arg;
+	}
+	return n->real->ops->watch(n->real, ref, o, event, arg);
+}
+
+static void pass_list(struct client *c, const struct ref *ref, const struct list_options *o, client_done *done,
+		      void *arg)
+{
 	struct client *real = ((struct counting *)c)->real;
 
-	return real->ops->watch(real, ref, o, event, arg);
+	real->ops->list(real, ref, o, done, arg);
 }
 
 static void pass_watch_stop(struct client *c, void *watch)
@@ -166,6 +180,7 @@ static void pass_raw(struct client *c, const char *method, const char *path, str
 
 static const struct client_ops counting_ops = {
 	.get = count_get,
+	.list = pass_list,
 	.patch = count_patch,
 	.remove = count_remove,
 	.watch = pass_watch,
@@ -405,6 +420,64 @@ TEST("the collector may stop while its questions are out")
 		make(&c, "c", "a!");
 		settle(&c);
 		delete (&c, "a", turns % 2 ? PROPAGATE_BACKGROUND : PROPAGATE_FOREGROUND);
+		for (int i = 0; i < turns; i++)
+			server_turn(&c.s);
+		cluster_done(&c);
+	}
+}
+
+TEST("what went while a watch was lost holds up nobody")
+{
+	struct cluster c = cluster_new();
+	struct counting n = { .client = { &counting_ops, c.s.loop }, .real = c.client };
+	struct err lost = ERR_INIT;
+
+	gc_free(c.gc);
+	c.gc = gc_new(&n.client);
+	make(&c, "a", "");
+	make(&c, "root", "");
+	make(&c, "leaf", "root");
+	server_do(&c.s, VERB_CREATE, "v1/configmaps", "default", NULL,
+		  "{'metadata':{'name':'held','finalizers':['e.org/x']}}");
+	adopt(&c, "held", "a");
+	settle(&c);
+	delete (&c, "a", PROPAGATE_FOREGROUND);
+	settle(&c);
+	CHECK_ALIVE(&c, "a held", "a held");
+	err_set(&lost, ERR_EXPIRED, "lost");
+	n.event(n.event_arg, NULL, NULL, &lost);
+	struct api_request req = server_request(&c.s, VERB_PATCH, "v1/configmaps", "default", "held");
+	req.patch = PATCH_MERGE;
+	json_auto_t *freed = server_call(&c.s, &req, "{'metadata':{'finalizers':null}}");
+	CHECK(freed != NULL);
+	delete (&c, "root", PROPAGATE_BACKGROUND);
+	for (int i = 0; i < 5 && server_has(&c.s, "v1/configmaps", "default", "a"); i++) {
+		loop_turn(c.s.loop, false); /* until it looks again */
+		settle(&c);
+	}
+	CHECK_ALIVE(&c, "a held root leaf", "");
+	make(&c, "b", "");
+	make(&c, "d", "b");
+	delete (&c, "b", PROPAGATE_BACKGROUND);
+	settle(&c);
+	CHECK_ALIVE(&c, "b d", "");
+	cluster_done(&c);
+}
+
+TEST("the collector may stop while it lists again")
+{
+	for (int turns = 0; turns < 3; turns++) {
+		struct cluster c = cluster_new();
+		struct counting n = { .client = { &counting_ops, c.s.loop }, .real = c.client };
+		struct err lost = ERR_INIT;
+
+		gc_free(c.gc);
+		c.gc = gc_new(&n.client);
+		make(&c, "a", "");
+		settle(&c);
+		err_set(&lost, ERR_EXPIRED, "lost");
+		n.event(n.event_arg, NULL, NULL, &lost);
+		loop_turn(c.s.loop, false);
 		for (int i = 0; i < turns; i++)
 			server_turn(&c.s);
 		cluster_done(&c);
