@@ -6,7 +6,8 @@
  * They are few and small, and end with the process.
  *
  * A definition that is being deleted keeps its finalizer until its objects are gone.  They are deleted a few at a time
- * from the work phase, through the same verbs as everyone's; objects with finalizers of their own are waited for.
+ * from the work phase, through the same verbs as everyone's; objects with finalizers of their own are waited for, and a
+ * deletion that failed is tried again after a while.
  */
 #include "api/crd.h"
 
@@ -18,7 +19,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-#define SWEEP_STEP 64 /* deletions in one turn: well within STALL_BUDGET_MS */
+#define SWEEP_STEP 64   /* deletions in one turn: well within STALL_BUDGET_MS */
+#define RETRY_MS   2000 /* after a deletion or its commit failed */
 
 struct definition {
 	char *name;
@@ -40,6 +42,9 @@ struct crds {
 	size_t nretired, retired_cap;
 	struct store_subscriber subscriber;
 	struct loop_hook sweep;
+	struct loop_timer retry;
+	struct store_after swept; /* deletions that may have to be made again */
+	bool swept_pending;
 	struct store_after after; /* a registration that may have to be undone */
 	bool after_pending;
 };
@@ -355,9 +360,37 @@ static void sweep_definition(struct crds *c, struct definition *d)
 	}
 	if (e.kind == ERR_NONE)
 		let_go(c, d, &e);
-	if (e.kind != ERR_NONE && e.kind != ERR_NOT_FOUND)
-		log_warn("delete objects of custom kind, ignoring until the next change name=%s error=%s", d->name,
-			 e.text);
+	if (e.kind == ERR_NONE || e.kind == ERR_NOT_FOUND)
+		return;
+	log_warn("delete objects of custom kind, trying again name=%s error=%s", d->name, e.text);
+	loop_timer_set(api_loop(c->api), &c->retry, RETRY_MS);
+}
+
+static void on_retry(void *arg)
+{
+	struct crds *c = arg;
+
+	loop_schedule(api_loop(c->api), &c->sweep);
+}
+
+/* The commit of some deletions failed: what is waited for may be what was thought deleted.  Begin anew, later. */
+static void on_swept(void *arg, const struct err *result)
+{
+	struct crds *c = arg;
+	size_t pos = 0;
+	const char *name;
+	void *value;
+
+	c->swept_pending = false;
+	if (result->kind == ERR_NONE)
+		return;
+	while (map_next(&c->live, &pos, &name, &value)) {
+		struct definition *d = value;
+
+		d->waiting = false;
+		sweep_to(d, NULL, NULL);
+	}
+	loop_timer_set(api_loop(c->api), &c->retry, RETRY_MS);
 }
 
 /* Writing it unchanged makes admission look at its names anew. */
@@ -396,6 +429,10 @@ static void on_sweep(void *arg)
 		else if (d)
 			readmit(c, d);
 	}
+	if (store_dirty(api_store(c->api)) && !c->swept_pending) {
+		c->swept_pending = true;
+		store_after(api_store(c->api), &c->swept);
+	}
 }
 
 /* --- life --- */
@@ -408,6 +445,8 @@ int crds_new(struct api *api, struct crds **ret, struct err *e)
 	c->kind = registry_find(api_registry(api), CRD_GROUP, "v1", CRD_PLURAL);
 	c->subscriber = (struct store_subscriber){ .fn = on_changes, .arg = c };
 	c->sweep = (struct loop_hook){ .run = on_sweep, .arg = c, .phase = LOOP_WORK };
+	c->swept = (struct store_after){ .fn = on_swept, .arg = c };
+	c->retry = (struct loop_timer){ .fire = on_retry, .arg = c };
 	c->after = (struct store_after){ .fn = on_commit, .arg = c };
 	map_init(&c->live, definition_free);
 	store_subscribe(api_store(api), &c->subscriber);
@@ -429,8 +468,11 @@ void crds_free(struct crds *c)
 		return;
 	store_unsubscribe(api_store(c->api), &c->subscriber);
 	loop_unschedule(api_loop(c->api), &c->sweep);
+	loop_timer_done(&c->retry);
 	if (c->after_pending)
 		store_after_cancel(&c->after);
+	if (c->swept_pending)
+		store_after_cancel(&c->swept);
 	while (map_next(&c->live, &pos, &name, &value))
 		unregister(c, value);
 	map_done(&c->live);

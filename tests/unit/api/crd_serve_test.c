@@ -2,6 +2,7 @@
 /* Custom kinds on a server: what happens to those who use one while it changes or goes. */
 #include "api/watch.h"
 #include "server.h"
+#include "store/store_impl.h"
 
 #define CRDS "apiextensions.k8s.io/v1/customresourcedefinitions"
 #define WIDGETS(schema)                                                                                                \
@@ -109,6 +110,29 @@ TEST("a definition that goes takes its objects, and its watches see them go")
 	make_widget(&s, "a");
 	if (r.w)
 		watch_stop(r.w);
+	server_done(&s);
+}
+
+TEST("a definition goes in the end, also if the deletion of its objects was not committed")
+{
+	struct server s = server_new();
+
+	server_do(&s, VERB_CREATE, CRDS, "", NULL, WIDGETS(SIZE));
+	server_settle(&s);
+	make_widget(&s, "a");
+	server_do(&s, VERB_DELETE, CRDS, "", "widgets.example.org", NULL);
+	CHECK(store_dirty(s.store)); /* with the object's deletion */
+	vfs_fail(s.store->vfs, &(struct store_fail){ .writes = true, .after = 1, .code = SQLITE_FULL });
+	server_turn(&s);
+	vfs_fail(s.store->vfs, &(struct store_fail){ 0 });
+	s.store->full_timer.fire(s.store);
+	CHECK(server_has(&s, "example.org/v1/widgets", "default", "a"));
+	server_settle(&s);
+	for (int i = 0; i < 10 && server_has(&s, CRDS, "", "widgets.example.org"); i++) {
+		loop_turn(s.loop, false); /* until it is tried again */
+		server_settle(&s);
+	}
+	CHECK(!server_has(&s, CRDS, "", "widgets.example.org"));
 	server_done(&s);
 }
 
