@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+/* runtime.h - starting, watching and ending containers, whoever does it
+ *
+ * Three implementations: OCI runtimes with conmon as monitor (runtime_oci.c), a fake that needs no root
+ * (runtime_fake.c), and later Slurm.  Everything above knows only this.  A container outlives the server: at start,
+ * runtime_adopt() tells what is still there, and what ended meanwhile, with its true exit status.
+ */
+#ifndef STOKER_NODE_RUNTIME_H
+#define STOKER_NODE_RUNTIME_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "loop/loop.h"
+
+struct runtime;
+
+/* How a container ended. */
+struct exit_info {
+	int code;            /* 0-255; 128+n for signal n */
+	int signal;          /* or 0 */
+	bool oom;            /* the kernel's OOM killer did it */
+	bool unknown;        /* the monitor is gone and nobody knows: code is 255 */
+	int64_t finished_us; /* wall clock, microseconds */
+};
+
+/* What the runtime found of an earlier server's containers. */
+struct found {
+	const char *id;
+	bool running;
+	pid_t pid;
+	int64_t started_us;
+	struct exit_info exit; /* if not running */
+};
+
+struct runtime_events {
+	/* A container ended by itself or because it was killed.  Once for each start. */
+	void (*exited)(void *arg, const char *id, const struct exit_info *exit);
+	void *arg;
+};
+
+struct container_start {
+	const char *id;       /* unique: "<pod uid>_<container>_<attempt>" with only [a-z0-9_-] */
+	const char *bundle;   /* directory with config.json and rootfs */
+	const char *log_path; /* CRI-style log file ("k8s-file"), appended */
+	bool tty, stdin_open;
+	const char *cgroup; /* cgroup path of the container */
+};
+
+/* An extra process in a running container. */
+struct exec_start {
+	const char *id;
+	const json_t *process;              /* OCI process object */
+	int stdin_fd, stdout_fd, stderr_fd; /* -1: /dev/null.  With tty only stdin_fd, the terminal's other side */
+	bool tty;
+};
+
+struct runtime_ops {
+	const char *name; /* "crun", "runc", "fake" */
+	/* done once: pid > 0, or the error (the runtime's own words).  Nothing is left of a failed start. */
+	void (*start)(struct runtime *r, const struct container_start *c,
+		      void (*done)(void *arg, pid_t pid, const struct err *e), void *arg);
+	/* To the container's first process, or to all of its processes.  Gone already is no error. */
+	int (*kill)(struct runtime *r, const char *id, int signo, bool all, struct err *e);
+	/* Forgets an ended container: runtime state, cgroup, exit file. */
+	void (*remove)(struct runtime *r, const char *id);
+	/* done once with the exit status of the extra process, or an error; returns a handle for exec_kill(). */
+	void *(*exec)(struct runtime *r, const struct exec_start *x,
+		      void (*done)(void *arg, int status, const struct err *e), void *arg);
+	void (*exec_kill)(struct runtime *r, void *exec);
+	/* Calls fn for each container of this data directory that an earlier server started and did not remove. */
+	int (*adopt)(struct runtime *r, void (*fn)(void *arg, const struct found *f), void *arg, struct err *e);
+	void (*free)(struct runtime *r);
+};
+
+struct runtime {
+	const struct runtime_ops *ops;
+	struct runtime_events events;
+	struct loop *loop;
+};
+
+struct runtime_config {
+	const char *dir;    /* state: DIR/run/... */
+	const char *name;   /* auto, crun, runc, fake */
+	const char *prefix; /* unique per data directory: first 8 hex digits of its hash; for cgroups and names */
+};
+
+/* Probes crun, then runc (design.md, machine-notes.md) by really running something; the error says what each said. */
+int runtime_open(struct loop *loop, const struct runtime_config *config, const struct runtime_events *events,
+		 struct runtime **ret, struct err *e);
+void runtime_free(struct runtime *r);
+
+/* --- cgroup.c: a pod's and a container's group, on v1, hybrid and v2 --- */
+/* Limits in one place; 0 = none. */
+struct cgroup_limits {
+	int64_t cpu_shares, cpu_quota_us, cpu_period_us, memory_bytes, pids;
+};
+int cgroup_make(const char *path, const struct cgroup_limits *limits, struct err *e);
+/* Kills what is left in it and removes it. */
+void cgroup_remove(const char *path);
+struct cgroup_usage {
+	int64_t cpu_ns, memory_bytes, pids;
+};
+int cgroup_read(const char *path, struct cgroup_usage *ret, struct err *e);
+
+#endif
