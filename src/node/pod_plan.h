@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod_plan.h - what to do next with a pod's containers; pure
+ *
+ * The pod's worker (pod.c) fills in a view of what is, pod_plan() says what to start and stop and when to look again.
+ */
+#ifndef STOKER_NODE_POD_PLAN_H
+#define STOKER_NODE_POD_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum ctr_state {
+	CTR_WAITING,  /* never started, or waiting to start again */
+	CTR_STARTING, /* the runtime is at it */
+	CTR_RUNNING,
+	CTR_STOPPING, /* told to end */
+	CTR_EXITED    /* has ended and has not been dealt with, or stays so */
+};
+
+enum restart_policy { RESTART_ALWAYS, RESTART_ON_FAILURE, RESTART_NEVER };
+
+struct ctr_view {
+	bool init;    /* runs before the others, in order */
+	bool sidecar; /* an init container that keeps running (restartPolicy: Always) */
+	enum ctr_state state;
+	bool started;      /* its startup probe has passed, or it has none */
+	int exit_code;     /* CTR_EXITED */
+	int failures;      /* starts in a row that did not last: decides the delay */
+	int64_t exited_ms; /* monotonic; when it ended */
+};
+
+struct pod_view {
+	struct ctr_view *ctrs; /* init containers first, in order */
+	size_t n;
+	enum restart_policy restart;
+	bool deleting; /* being deleted: end everything */
+	bool failed;   /* evicted or past its deadline: end everything, phase Failed */
+	int64_t now_ms;
+};
+
+enum ctr_act { ACT_NONE, ACT_START, ACT_STOP };
+enum pod_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED };
+
+struct pod_plan {
+	enum pod_phase phase;
+	bool over;       /* nothing runs and nothing will be started: the pod's things can be cleaned up */
+	int64_t wake_ms; /* look again then; 0 = only on events */
+};
+
+/* Seconds until the n-th restart in a row: 10, 20, 40 ... 300. */
+int64_t pod_backoff_ms(int failures);
+/* acts has v->n entries. */
+struct pod_plan pod_plan(const struct pod_view *v, enum ctr_act *acts);
+const char *pod_phase_name(enum pod_phase p);
+
+#endif

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod_status.c - from what the node knows of a pod to its status
+ *
+ * Fields that others own (qosClass, nominatedNodeName, conditions of readiness gates) are kept.  A condition's
+ * transition time moves only when its status does, so that a status that says the same is byte for byte the same and
+ * causes no write.
+ */
+#include "node/pod_status.h"
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
+
+static json_t *time_json(int64_t us)
+{
+	char text[CLOCK_RFC3339_LEN];
+
+	clock_rfc3339(us / 1000000, text);
+	return json_string(text);
+}
+
+static const char *end_reason(const struct ctr_end *end)
+{
+	if (end->reason)
+		return end->reason;
+	if (end->exit.unknown)
+		return "ContainerStatusUnknown";
+	if (end->exit.oom)
+		return "OOMKilled";
+	return end->exit.code == 0 ? "Completed" : "Error";
+}
+
+static json_t *terminated(const struct ctr_end *end)
+{
+	json_t *t = json_pack("{s:i, s:s}", "exitCode", end->exit.code, "reason", end_reason(end));
+
+	if (end->exit.signal)
+		json_object_set_new(t, "signal", json_integer(end->exit.signal));
+	if (end->message && *end->message)
+		json_object_set_new(t, "message", jsonx_string(end->message));
+	if (end->started_us)
+		json_object_set_new(t, "startedAt", time_json(end->started_us));
+	json_object_set_new(t, "finishedAt", time_json(end->exit.finished_us));
+	if (end->id)
+		json_object_set_new(t, "containerID", json_string(end->id));
+	return json_pack("{s:o}", "terminated", t);
+}
+
+static json_t *waiting(const struct ctr_report *c, bool initializing)
+{
+	const char *reason = c->waiting_reason                   ? c->waiting_reason
+			     : initializing && !c->init          ? "PodInitializing"
+			     : initializing && c->init && !c->id ? "PodInitializing"
+								 : "ContainerCreating";
+	json_t *w = json_pack("{s:s}", "reason", reason);
+
+	if (c->waiting_message)
+		json_object_set_new(w, "message", jsonx_string(c->waiting_message));
+	return json_pack("{s:o}", "waiting", w);
+}
+
+static json_t *state_of(const struct ctr_report *c, bool initializing)
+{
+	switch (c->state) {
+	case CTR_RUNNING:
+	case CTR_STOPPING:
+		return json_pack("{s:{s:o}}", "running", "startedAt", time_json(c->started_us));
+	case CTR_EXITED:
+		/* Between two runs it waits; the end itself is lastState. */
+		return c->waiting_reason ? waiting(c, false) : terminated(&c->end);
+	default:
+		return waiting(c, initializing);
+	}
+}
+
+static json_t *container_status(const struct ctr_report *c, bool initializing)
+{
+	json_t *last = c->state == CTR_EXITED && c->waiting_reason ? terminated(&c->end)
+		       : c->last.known                             ? terminated(&c->last)
+								   : json_object();
+	json_t *s = json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:o, s:o}", "name", c->name, "image", c->image, "imageID",
+			      c->image_id ? c->image_id : "", "restartCount", c->restarts, "ready", c->ready, "started",
+			      c->started, "state", state_of(c, initializing), "lastState", last);
+
+	if (c->id)
+		json_object_set_new(s, "containerID", json_string(c->id));
+	return s;
+}
+
+static const json_t *find_condition(const json_t *old, const char *type)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_object_get(old, "conditions"), i, c)
+		if (str_same(jsonx_str(c, "type"), type))
+			return c;
+	return NULL;
+}
+
+static void add_condition(json_t *list, const json_t *old, const char *type, bool value, const char *reason,
+			  const char *message, int64_t now_us)
+{
+	const json_t *was = find_condition(old, type);
+	const char *status = value ? "True" : "False";
+	json_t *c = json_pack("{s:s, s:s, s:n}", "type", type, "status", status, "lastProbeTime");
+
+	if (was && str_same(jsonx_str(was, "status"), status) && json_object_get(was, "lastTransitionTime"))
+		json_object_set(c, "lastTransitionTime", json_object_get(was, "lastTransitionTime"));
+	else
+		json_object_set_new(c, "lastTransitionTime", time_json(now_us));
+	if (reason)
+		json_object_set_new(c, "reason", json_string(reason));
+	if (message)
+		json_object_set_new(c, "message", jsonx_string(message));
+	json_array_append_new(list, c);
+}
+
+/* Conditions that someone else put there stay. */
+static void keep_foreign(json_t *list, const json_t *old)
+{
+	static const char *const ours[] = { "PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady",
+					    "PodScheduled" };
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_object_get(old, "conditions"), i, c) {
+		bool mine = false;
+
+		for (size_t k = 0; k < ARRAY_SIZE(ours); k++)
+			mine |= str_same(jsonx_str(c, "type"), ours[k]);
+		if (!mine)
+			json_array_append(list, c);
+	}
+}
+
+static bool gates_passed(const json_t *spec, const json_t *old)
+{
+	json_t *g;
+	size_t i;
+
+	json_array_foreach (json_object_get(spec, "readinessGates"), i, g) {
+		const json_t *c = find_condition(old, jsonx_str_or(g, "conditionType", ""));
+
+		if (!c || !str_same(jsonx_str(c, "status"), "True"))
+			return false;
+	}
+	return true;
+}
+
+struct counts {
+	bool initialized, all_ready;
+	struct sbuf unready;
+};
+
+static struct counts count(const struct pod_report *r)
+{
+	struct counts k = { .initialized = true, .all_ready = true, .unready = SBUF(1024) };
+
+	for (size_t i = 0; i < r->n; i++) {
+		const struct ctr_report *c = &r->ctrs[i];
+
+		if (c->init) {
+			k.initialized &=
+				c->state == CTR_EXITED ? c->end.exit.code == 0 : c->state == CTR_RUNNING && c->started;
+			continue;
+		}
+		if (c->ready)
+			continue;
+		k.all_ready = false;
+		sbuf_addf(&k.unready, "%s%s", k.unready.n ? " " : "", c->name);
+	}
+	return k;
+}
+
+static json_t *conditions_of(const json_t *spec, const json_t *old, const struct pod_report *r, int64_t now_us)
+{
+	json_t *list = json_array();
+	struct counts k = count(r);
+	bool done = r->phase == PHASE_SUCCEEDED;
+	bool ended = done || r->phase == PHASE_FAILED;
+	const char *why = done ? "PodCompleted" : r->phase == PHASE_FAILED ? "PodFailed" : "ContainersNotReady";
+	auto_free char *unready = k.unready.n ? xasprintf("containers with unready status: [%s]", k.unready.p) : NULL;
+	bool ready = k.all_ready && k.initialized && !ended;
+	bool gates = gates_passed(spec, old);
+
+	add_condition(list, old, "PodReadyToStartContainers", r->has_network && !ended, NULL, NULL, now_us);
+	add_condition(list, old, "Initialized", k.initialized || done,
+		      k.initialized || done ? (done ? "PodCompleted" : NULL) : "ContainersNotInitialized", NULL,
+		      now_us);
+	add_condition(list, old, "Ready", ready && gates,
+		      ready && gates ? NULL
+		      : ready        ? "ReadinessGatesNotReady"
+				     : why,
+		      ready || ended ? NULL : unready, now_us);
+	add_condition(list, old, "ContainersReady", ready, ready ? NULL : why, ready || ended ? NULL : unready, now_us);
+	add_condition(list, old, "PodScheduled", true, NULL, NULL, now_us);
+	keep_foreign(list, old);
+	sbuf_done(&k.unready);
+	return list;
+}
+
+static void set_addresses(json_t *s, const struct pod_report *r)
+{
+	if (r->host_ip) {
+		json_object_set_new(s, "hostIP", json_string(r->host_ip));
+		json_object_set_new(s, "hostIPs", json_pack("[{s:s}]", "ip", r->host_ip));
+	}
+	if (r->pod_ip) {
+		json_object_set_new(s, "podIP", json_string(r->pod_ip));
+		json_object_set_new(s, "podIPs", json_pack("[{s:s}]", "ip", r->pod_ip));
+	}
+}
+
+json_t *pod_status_make(const json_t *spec, const json_t *old, const struct pod_report *r, int64_t now_us)
+{
+	json_t *s = old ? json_copy((json_t *)old) : json_object();
+	json_t *init = json_array();
+	json_t *rest = json_array();
+	struct counts k = count(r);
+
+	sbuf_done(&k.unready);
+	for (size_t i = 0; i < r->n; i++)
+		json_array_append_new(r->ctrs[i].init ? init : rest, container_status(&r->ctrs[i], !k.initialized));
+	json_object_set_new(s, "phase", json_string(pod_phase_name(r->phase)));
+	json_object_set_new(s, "conditions", conditions_of(spec, old, r, now_us));
+	set_addresses(s, r);
+	if (r->start_us)
+		json_object_set_new(s, "startTime", time_json(r->start_us));
+	if (json_array_size(init))
+		json_object_set(s, "initContainerStatuses", init);
+	json_object_set_new(s, "containerStatuses", rest);
+	json_decref(init);
+	if (r->reason)
+		json_object_set_new(s, "reason", json_string(r->reason));
+	if (r->message)
+		json_object_set_new(s, "message", jsonx_string(r->message));
+	return s;
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod_status.h - what `kubectl get pod -o yaml` shows of a running pod; pure */
+#ifndef STOKER_NODE_POD_STATUS_H
+#define STOKER_NODE_POD_STATUS_H
+
+#include <jansson.h>
+
+#include "node/pod_plan.h"
+#include "node/runtime.h"
+
+/* One end of a container, as lastState and state.terminated show it. */
+struct ctr_end {
+	struct exit_info exit;
+	int64_t started_us;
+	char *reason;  /* NULL: by the exit status: Completed, Error, OOMKilled, ContainerStatusUnknown */
+	char *message; /* termination message, or NULL */
+	char *id;      /* container id */
+	bool known;    /* there has been one */
+};
+
+struct ctr_report {
+	const char *name, *image, *image_id, *id;
+	bool init;
+	enum ctr_state state;
+	const char *waiting_reason, *waiting_message; /* NULL: ContainerCreating or PodInitializing */
+	int64_t started_us;
+	struct ctr_end end;  /* CTR_EXITED */
+	struct ctr_end last; /* the run before this one */
+	int restarts;
+	bool ready, started;
+};
+
+struct pod_report {
+	enum pod_phase phase;
+	const char *reason, *message; /* Evicted, DeadlineExceeded ... or NULL */
+	const char *host_ip, *pod_ip; /* NULL: not yet */
+	int64_t start_us;
+	bool has_network;
+	const struct ctr_report *ctrs; /* init containers first */
+	size_t n;
+};
+
+/* The status for `report`; `old` is the pod's present status (for transition times and fields that are not ours),
+ * `spec` its spec. */
+json_t *pod_status_make(const json_t *spec, const json_t *old, const struct pod_report *report, int64_t now_us);
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/jsonx.h"
+#include "node/pod_status.h"
+#include "test.h"
+
+#define NOW 1794773009000000ll
+
+static const char *condition(const json_t *status, const char *type, const char *field)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_object_get(status, "conditions"), i, c)
+		if (str_same(jsonx_str(c, "type"), type))
+			return jsonx_str(c, field);
+	return NULL;
+}
+
+TEST("a running pod shows its container's start and is ready")
+{
+	struct ctr_report c = { .name = "c",
+				.image = "busybox",
+				.id = "stoker://1",
+				.state = CTR_RUNNING,
+				.started_us = NOW,
+				.ready = true,
+				.started = true };
+	struct pod_report r = {
+		.phase = PHASE_RUNNING, .pod_ip = "10.244.0.2", .ctrs = &c, .n = 1, .start_us = NOW, .has_network = true
+	};
+	json_auto_t *s = pod_status_make(NULL, NULL, &r, NOW);
+
+	CHECK_STR(jsonx_str(s, "phase"), "Running");
+	CHECK_STR(condition(s, "Ready", "status"), "True");
+	CHECK_STR(jsonx_str(s, "podIP"), "10.244.0.2");
+	CHECK_STR(jsonx_str(json_array_get(json_object_get(s, "containerStatuses"), 0), "state.running.startedAt"),
+		  "2026-11-15T20:03:29Z");
+}
+
+TEST("ends are Completed, Error or OOMKilled, and the run before is kept")
+{
+	static const struct {
+		struct exit_info exit;
+		const char *reason;
+	} rows[] = {
+		{ { .code = 0, .finished_us = NOW }, "Completed" },
+		{ { .code = 3, .finished_us = NOW }, "Error" },
+		{ { .code = 137, .signal = 9, .oom = true, .finished_us = NOW }, "OOMKilled" },
+		{ { .code = 255, .unknown = true, .finished_us = NOW }, "ContainerStatusUnknown" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ctr_report c = {
+			.name = "c", .image = "i", .state = CTR_EXITED, .end = { .exit = rows[i].exit, .known = true }
+		};
+		struct pod_report r = { .phase = PHASE_FAILED, .ctrs = &c, .n = 1 };
+		json_auto_t *s = pod_status_make(NULL, NULL, &r, NOW);
+		const json_t *cs = json_array_get(json_object_get(s, "containerStatuses"), 0);
+
+		CHECK_STR(jsonx_str(cs, "state.terminated.reason"), rows[i].reason);
+		CHECK_INT(jsonx_int_or(cs, "state.terminated.exitCode", -1), rows[i].exit.code);
+		c.waiting_reason = "CrashLoopBackOff";
+		json_auto_t *again = pod_status_make(NULL, s, &r, NOW);
+		cs = json_array_get(json_object_get(again, "containerStatuses"), 0);
+		CHECK_STR(jsonx_str(cs, "state.waiting.reason"), "CrashLoopBackOff");
+		CHECK_STR(jsonx_str(cs, "lastState.terminated.reason"), rows[i].reason);
+	}
+}
+
+TEST("the same news twice is the same status, later too")
+{
+	struct ctr_report c = { .name = "c", .image = "i", .state = CTR_RUNNING, .started_us = NOW };
+	struct pod_report r = { .phase = PHASE_RUNNING, .ctrs = &c, .n = 1, .start_us = NOW };
+	json_auto_t *first = pod_status_make(NULL, NULL, &r, NOW);
+	json_auto_t *later = pod_status_make(NULL, first, &r, NOW + 5000000);
+
+	CHECK(jsonx_equal(first, later));
+	CHECK_STR(condition(first, "Ready", "message"), "containers with unready status: [c]");
+	c.ready = true;
+	json_auto_t *ready = pod_status_make(NULL, later, &r, NOW + 9000000);
+	CHECK_STR(condition(ready, "Ready", "lastTransitionTime"), "2026-11-15T20:03:38Z");
+	CHECK_STR(condition(ready, "PodScheduled", "lastTransitionTime"), "2026-11-15T20:03:29Z");
+}
+
+TEST("others wait for init containers, and say so")
+{
+	struct ctr_report c[] = {
+		{ .name = "i", .image = "x", .init = true, .state = CTR_RUNNING, .id = "1", .started_us = NOW },
+		{ .name = "c", .image = "x", .state = CTR_WAITING }
+	};
+	struct pod_report r = { .phase = PHASE_PENDING, .ctrs = c, .n = 2 };
+	json_auto_t *s = pod_status_make(NULL, NULL, &r, NOW);
+
+	CHECK_STR(jsonx_str(json_array_get(json_object_get(s, "containerStatuses"), 0), "state.waiting.reason"),
+		  "PodInitializing");
+	CHECK_STR(condition(s, "Initialized", "status"), "False");
+}
