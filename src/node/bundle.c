@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+/* bundle.c - the OCI document of one container
+ *
+ * Built from tables: what every container gets (mounts, masked paths, devices), then what its spec asks for.  The order
+ * of rights: a privileged container has everything; others start from Docker's default capabilities, add and drop
+ * theirs, and keep the masks.  no_new_privs is set unless allowPrivilegeEscalation is left open.
+ */
+#include "node/bundle.h"
+
+#include "base/jsonx.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "kinds/quantity.h"
+
+/* ---- rights ---- */
+
+static const char *const default_caps[] = { "AUDIT_WRITE", "CHOWN",   "DAC_OVERRIDE",     "FOWNER",    "FSETID",
+					    "KILL",        "MKNOD",   "NET_BIND_SERVICE", "NET_RAW",   "SETFCAP",
+					    "SETGID",      "SETPCAP", "SETUID",           "SYS_CHROOT" };
+
+static const char *const all_caps[] = {
+	"AUDIT_CONTROL",   "AUDIT_READ",   "AUDIT_WRITE",
+	"BLOCK_SUSPEND",   "BPF",          "CHECKPOINT_RESTORE",
+	"CHOWN",           "DAC_OVERRIDE", "DAC_READ_SEARCH",
+	"FOWNER",          "FSETID",       "IPC_LOCK",
+	"IPC_OWNER",       "KILL",         "LEASE",
+	"LINUX_IMMUTABLE", "MAC_ADMIN",    "MAC_OVERRIDE",
+	"MKNOD",           "NET_ADMIN",    "NET_BIND_SERVICE",
+	"NET_BROADCAST",   "NET_RAW",      "PERFMON",
+	"SETFCAP",         "SETGID",       "SETPCAP",
+	"SETUID",          "SYSLOG",       "SYS_ADMIN",
+	"SYS_BOOT",        "SYS_CHROOT",   "SYS_MODULE",
+	"SYS_NICE",        "SYS_PACCT",    "SYS_PTRACE",
+	"SYS_RAWIO",       "SYS_RESOURCE", "SYS_TIME",
+	"SYS_TTY_CONFIG",  "WAKE_ALARM",
+};
+
+static const char *cap_name(const char *name)
+{
+	return str_starts(name, "CAP_") ? name + 4 : name;
+}
+
+static bool listed(const json_t *list, const char *cap)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach ((json_t *)list, i, v)
+		if (json_is_string(v) &&
+		    (streq(json_string_value(v), "ALL") || streq(cap_name(json_string_value(v)), cap)))
+			return true;
+	return false;
+}
+
+static bool is_default_cap(const char *cap)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(default_caps); i++)
+		if (streq(default_caps[i], cap))
+			return true;
+	return false;
+}
+
+static const json_t *security_of(const json_t *container, const char *field)
+{
+	return json_object_get(json_object_get(container, "securityContext"), field);
+}
+
+static bool is_privileged(const json_t *container)
+{
+	return json_is_true(security_of(container, "privileged"));
+}
+
+static json_t *capabilities(const json_t *container, bool root)
+{
+	const json_t *caps = security_of(container, "capabilities");
+	const json_t *add = json_object_get(caps, "add");
+	const json_t *drop = json_object_get(caps, "drop");
+	json_t *set = json_array();
+	json_t *empty = json_array();
+	json_t *doc;
+
+	for (size_t i = 0; i < ARRAY_SIZE(all_caps); i++) {
+		bool have = is_privileged(container) || (is_default_cap(all_caps[i]) && !listed(drop, all_caps[i])) ||
+			    listed(add, all_caps[i]);
+
+		if (have)
+			json_array_append_new(set, jsonx_stringf("CAP_%s", all_caps[i]));
+	}
+	/* An ordinary user's process starts without them; the bounding set is what setuid programs could get. */
+	doc = json_pack("{s:O, s:O, s:O, s:O}", "bounding", set, "effective", root ? set : empty, "permitted",
+			root ? set : empty, "inheritable", empty);
+	json_decref(set);
+	json_decref(empty);
+	return doc;
+}
+
+/* RuntimeDefault: system calls no training job needs and kernel exploits like. */
+static const char *const denied_calls[] = {
+	"acct",
+	"add_key",
+	"bpf",
+	"delete_module",
+	"finit_module",
+	"fsconfig",
+	"fsmount",
+	"fsopen",
+	"fspick",
+	"init_module",
+	"ioperm",
+	"iopl",
+	"kcmp",
+	"kexec_file_load",
+	"kexec_load",
+	"keyctl",
+	"lookup_dcookie",
+	"mount_setattr",
+	"move_mount",
+	"name_to_handle_at",
+	"nfsservctl",
+	"open_by_handle_at",
+	"open_tree",
+	"perf_event_open",
+	"pivot_root",
+	"process_vm_writev",
+	"quotactl",
+	"reboot",
+	"request_key",
+	"settimeofday",
+	"clock_settime",
+	"swapoff",
+	"swapon",
+	"sysfs",
+	"_sysctl",
+	"umount2",
+	"uselib",
+	"userfaultfd",
+	"ustat",
+	"vhangup",
+};
+
+static json_t *seccomp(const json_t *pod, const json_t *container)
+{
+	const json_t *profile = security_of(container, "seccompProfile");
+	json_t *names;
+
+	if (!profile)
+		profile = jsonx_at(pod, "spec.securityContext.seccompProfile");
+	if (!str_same(jsonx_str(profile, "type"), "RuntimeDefault") || is_privileged(container))
+		return NULL;
+	names = json_array();
+	for (size_t i = 0; i < ARRAY_SIZE(denied_calls); i++)
+		json_array_append_new(names, json_string(denied_calls[i]));
+	return json_pack("{s:s, s:[{s:o, s:s, s:i}]}", "defaultAction", "SCMP_ACT_ALLOW", "syscalls", "names", names,
+			 "action", "SCMP_ACT_ERRNO", "errnoRet", 1);
+}
+
+/* ---- process ---- */
+
+static void expand_into(json_t *list, const json_t *words, const json_t *vars)
+{
+	json_t *w;
+	size_t i;
+
+	json_array_foreach ((json_t *)words, i, w) {
+		auto_sbuf struct sbuf text = SBUF(LIMIT_OBJECT);
+
+		env_expand(json_string_value(w) ? json_string_value(w) : "", vars, &text);
+		json_array_append_new(list, jsonx_string(text.p ? text.p : ""));
+	}
+}
+
+/* command replaces the image's Entrypoint and, unless args are given, its Cmd too. */
+static json_t *make_args(const json_t *container, const json_t *image, const json_t *vars)
+{
+	const json_t *command = json_object_get(container, "command");
+	const json_t *args = json_object_get(container, "args");
+	json_t *list = json_array();
+
+	if (json_array_size(command))
+		expand_into(list, command, vars);
+	else
+		json_array_extend(list, jsonx_at(image, "config.Entrypoint"));
+	if (json_array_size(args))
+		expand_into(list, args, vars);
+	else if (!json_array_size(command))
+		json_array_extend(list, jsonx_at(image, "config.Cmd"));
+	return list;
+}
+
+/* The environment as an object, for $(VAR). */
+static json_t *vars_of(const json_t *env)
+{
+	json_t *vars = json_object();
+	json_t *line;
+	size_t i;
+
+	json_array_foreach ((json_t *)env, i, line) {
+		const char *text = json_string_value(line);
+		const char *eq = text ? strchr(text, '=') : NULL;
+
+		if (eq)
+			json_object_setn_new(vars, text, (size_t)(eq - text), jsonx_string(eq + 1));
+	}
+	return vars;
+}
+
+/* HOME, USER, LOGNAME and HOSTNAME, unless someone set them. */
+static json_t *complete_env(const struct bundle_input *in, const json_t *vars)
+{
+	json_t *env = json_copy((json_t *)in->env);
+	auto_free char *made = xasprintf("user%lld", (long long)jsonx_int_or(in->passwd, "uid", 0));
+	const char *name = jsonx_str_or(in->passwd, "name", "");
+	const struct {
+		const char *key, *value;
+	} rows[] = {
+		{ "HOME", jsonx_str_or(in->passwd, "home", "/") },
+		{ "USER", *name ? name : made },
+		{ "LOGNAME", *name ? name : made },
+		{ "HOSTNAME", in->hostname ? in->hostname : "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!json_object_get(vars, rows[i].key))
+			json_array_append_new(env, jsonx_stringf("%s=%s", rows[i].key, rows[i].value));
+	if (jsonx_bool_or(in->container, "tty", false) && !json_object_get(vars, "TERM"))
+		json_array_append_new(env, json_string("TERM=xterm"));
+	return env;
+}
+
+static int make_process(const struct bundle_input *in, json_t **ret, struct err *e)
+{
+	json_auto_t *vars = vars_of(in->env);
+	json_auto_t *args = make_args(in->container, in->image_config, vars);
+	const char *cwd = jsonx_str(in->container, "workingDir");
+	json_int_t uid = jsonx_int_or(in->passwd, "uid", 0);
+	bool escalate = !json_is_false(security_of(in->container, "allowPrivilegeEscalation"));
+	json_t *p;
+
+	if (!json_array_size(args))
+		return err_set(e, ERR_INVALID, "no command specified");
+	if (!cwd || !*cwd)
+		cwd = jsonx_str_or(in->image_config, "config.WorkingDir", "/");
+	p = json_pack("{s:b, s:{s:I, s:I, s:O}, s:O, s:o, s:s, s:o, s:b}", "terminal",
+		      jsonx_bool_or(in->container, "tty", false), "user", "uid", uid, "gid",
+		      (json_int_t)jsonx_int_or(in->passwd, "gid", 0), "additionalGids", jsonx_at(in->passwd, "groups"),
+		      "args", args, "env", complete_env(in, vars), "cwd", *cwd ? cwd : "/", "capabilities",
+		      capabilities(in->container, uid == 0), "noNewPrivileges", !escalate);
+	*ret = p;
+	return 0;
+}
+
+/* ---- mounts ---- */
+
+static const struct {
+	const char *target, *type, *source, *options;
+} system_mounts[] = {
+	{ "/proc", "proc", "proc", "nosuid,noexec,nodev" },
+	{ "/dev", "tmpfs", "tmpfs", "nosuid,strictatime,mode=755,size=65536k" },
+	{ "/dev/pts", "devpts", "devpts", "nosuid,noexec,newinstance,ptmxmode=0666,mode=0620,gid=5" },
+	{ "/dev/mqueue", "mqueue", "mqueue", "nosuid,noexec,nodev" },
+	{ "/sys", "sysfs", "sysfs", "nosuid,noexec,nodev,ro" },
+	{ "/sys/fs/cgroup", "cgroup", "cgroup", "nosuid,noexec,nodev,relatime,ro" },
+};
+
+static json_t *options_list(const char *text)
+{
+	json_t *list = json_array();
+	struct str rest = str_of(text);
+	struct str part;
+
+	while (str_split(&rest, ',', &part))
+		json_array_append_new(list, json_stringn(part.p, part.n));
+	return list;
+}
+
+static bool mounted_by_pod(const json_t *mounts, const char *target)
+{
+	json_t *m;
+	size_t i;
+
+	json_array_foreach ((json_t *)mounts, i, m)
+		if (str_same(jsonx_str(m, "destination"), target))
+			return true;
+	return false;
+}
+
+static json_t *make_mounts(const struct bundle_input *in)
+{
+	json_t *list = json_array();
+	bool privileged = is_privileged(in->container);
+
+	for (size_t i = 0; i < ARRAY_SIZE(system_mounts); i++) {
+		bool sys = str_starts(system_mounts[i].target, "/sys");
+		json_t *options = options_list(system_mounts[i].options);
+
+		if (sys && privileged) /* a privileged container may write to /sys */
+			json_array_remove(options, json_array_size(options) - 1);
+		if (sys && in->rootless && streq(system_mounts[i].type, "sysfs")) {
+			json_decref(options);
+			json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:[s,s]}", "destination", "/sys", "type",
+							      "bind", "source", "/sys", "options", "rbind", "ro"));
+			continue;
+		}
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o}", "destination", system_mounts[i].target,
+						      "type", system_mounts[i].type, "source", system_mounts[i].source,
+						      "options", options));
+	}
+	if (!mounted_by_pod(in->mounts, "/dev/shm") && !jsonx_bool_or(in->pod, "spec.hostIPC", false))
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s, s:s, s:[s,s,s,s,o]}", "destination", "/dev/shm", "type",
+						"tmpfs", "source", "shm", "options", "nosuid", "noexec", "nodev",
+						"mode=1777", jsonx_stringf("size=%lld", (long long)in->shm_bytes)));
+	if (in->mounts)
+		json_array_extend(list, (json_t *)in->mounts);
+	return list;
+}
+
+/* ---- limits ---- */
+
+static bool amount(const json_t *container, const char *kind, const char *resource, struct quantity *ret)
+{
+	const json_t *v = json_object_get(json_object_get(json_object_get(container, "resources"), kind), resource);
+
+	return json_is_string(v) && quantity_parse(json_string_value(v), ret);
+}
+
+#define CPU_PERIOD_US  100000
+#define CPU_SHARES_MIN 2
+
+static json_t *make_resources(const struct bundle_input *in)
+{
+	json_t *res = json_object();
+	struct quantity q;
+	json_t *devices = json_array();
+	json_t *d;
+	size_t i;
+
+	if (amount(in->container, "limits", "memory", &q))
+		json_object_set_new(res, "memory",
+				    json_pack("{s:I, s:I}", "limit", (json_int_t)quantity_value(&q), "swap",
+					      (json_int_t)quantity_value(&q)));
+	if (amount(in->container, "requests", "cpu", &q)) {
+		int64_t shares = quantity_milli(&q) * 1024 / 1000;
+
+		jsonx_set_new(res, "cpu.shares", json_integer(shares < CPU_SHARES_MIN ? CPU_SHARES_MIN : shares));
+	} else {
+		jsonx_set_new(res, "cpu.shares", json_integer(CPU_SHARES_MIN));
+	}
+	if (amount(in->container, "limits", "cpu", &q)) {
+		int64_t quota = quantity_milli(&q) * CPU_PERIOD_US / 1000;
+
+		jsonx_set_new(res, "cpu.quota", json_integer(quota < 1000 ? 1000 : quota));
+		jsonx_set_new(res, "cpu.period", json_integer(CPU_PERIOD_US));
+	}
+	if (is_privileged(in->container)) {
+		json_array_append_new(devices, json_pack("{s:b, s:s}", "allow", 1, "access", "rwm"));
+	} else {
+		json_array_append_new(devices, json_pack("{s:b, s:s}", "allow", 0, "access", "rwm"));
+		json_array_foreach ((json_t *)in->devices, i, d)
+			json_array_append_new(devices, json_pack("{s:b, s:O*, s:O*, s:O*, s:s}", "allow", 1, "type",
+								 json_object_get(d, "type"), "major",
+								 json_object_get(d, "major"), "minor",
+								 json_object_get(d, "minor"), "access", "rwm"));
+	}
+	json_object_set_new(res, "devices", devices);
+	return res;
+}
+
+/* ---- namespaces ---- */
+
+static void add_namespace(json_t *list, const char *type, const char *path)
+{
+	json_t *ns;
+
+	if (!path)
+		return; /* the host's */
+	ns = json_pack("{s:s}", "type", type);
+	if (*path)
+		json_object_set_new(ns, "path", json_string(path));
+	json_array_append_new(list, ns);
+}
+
+static json_t *make_linux(const struct bundle_input *in)
+{
+	static const char *const masked[] = { "/proc/acpi",        "/proc/kcore",
+					      "/proc/keys",        "/proc/latency_stats",
+					      "/proc/timer_list",  "/proc/timer_stats",
+					      "/proc/sched_debug", "/proc/scsi",
+					      "/sys/firmware",     "/sys/devices/virtual/powercap" };
+	static const char *const read_only[] = { "/proc/asound", "/proc/bus", "/proc/fs",
+						 "/proc/irq",    "/proc/sys", "/proc/sysrq-trigger" };
+	json_t *namespaces = json_array();
+	json_t *linux_doc;
+	json_t *profile = seccomp(in->pod, in->container);
+
+	add_namespace(namespaces, "mount", "");
+	add_namespace(namespaces, "pid", in->pid_ns);
+	add_namespace(namespaces, "network", in->net_ns);
+	add_namespace(namespaces, "ipc", in->ipc_ns);
+	add_namespace(namespaces, "uts", in->uts_ns);
+	linux_doc = json_pack("{s:o, s:s, s:o}", "namespaces", namespaces, "cgroupsPath", in->cgroup, "resources",
+			      make_resources(in));
+	if (json_array_size(in->devices))
+		json_object_set(linux_doc, "devices", (json_t *)in->devices);
+	if (profile)
+		json_object_set_new(linux_doc, "seccomp", profile);
+	if (!is_privileged(in->container)) {
+		json_t *m = json_array();
+		json_t *r = json_array();
+
+		for (size_t i = 0; i < ARRAY_SIZE(masked); i++)
+			json_array_append_new(m, json_string(masked[i]));
+		for (size_t i = 0; i < ARRAY_SIZE(read_only); i++)
+			json_array_append_new(r, json_string(read_only[i]));
+		json_object_set_new(linux_doc, "maskedPaths", m);
+		json_object_set_new(linux_doc, "readonlyPaths", r);
+	}
+	return linux_doc;
+}
+
+int bundle_make(const struct bundle_input *in, json_t **ret, struct err *e)
+{
+	bool read_only = json_is_true(security_of(in->container, "readOnlyRootFilesystem"));
+	json_t *process = NULL;
+	json_t *doc;
+
+	if (make_process(in, &process, e) < 0)
+		return -1;
+	doc = json_pack("{s:s, s:o, s:{s:s, s:b}, s:o, s:o, s:{s:s, s:s, s:s, s:s}}", "ociVersion", "1.0.2", "process",
+			process, "root", "path", "rootfs", "readonly", read_only, "mounts", make_mounts(in), "linux",
+			make_linux(in), "annotations", "stoker.dev/pod", jsonx_str_or(in->pod, "metadata.name", ""),
+			"stoker.dev/namespace", jsonx_str_or(in->pod, "metadata.namespace", ""), "stoker.dev/uid",
+			jsonx_str_or(in->pod, "metadata.uid", ""), "stoker.dev/container",
+			jsonx_str_or(in->container, "name", ""));
+	if (in->hostname && in->uts_ns && !*in->uts_ns)
+		json_object_set_new(doc, "hostname", jsonx_string(in->hostname));
+	*ret = doc;
+	return 0;
+}
