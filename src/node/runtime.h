@@ -47,6 +47,7 @@ struct container_start {
 	const char *bundle;   /* directory with config.json and rootfs */
 	const char *log_path; /* CRI-style log file ("k8s-file"), appended */
 	bool tty, stdin_open;
+	bool stdin_once;    /* its end is the end of the first one who attached, not kept open */
 	const char *cgroup; /* cgroup path of the container */
 };
 
@@ -54,7 +55,7 @@ struct container_start {
 struct exec_start {
 	const char *id;
 	const json_t *process;              /* OCI process object */
-	int stdin_fd, stdout_fd, stderr_fd; /* -1: /dev/null.  With tty only stdin_fd, the terminal's other side */
+	int stdin_fd, stdout_fd, stderr_fd; /* -1: /dev/null.  With tty only stdin_fd: the slave of the caller's pty */
 	bool tty;
 };
 
@@ -65,12 +66,22 @@ struct runtime_ops {
 		      void (*done)(void *arg, pid_t pid, const struct err *e), void *arg);
 	/* To the container's first process, or to all of its processes.  Gone already is no error. */
 	int (*kill)(struct runtime *r, const char *id, int signo, bool all, struct err *e);
-	/* Forgets an ended container: runtime state, cgroup, exit file. */
+	/* Forgets a container: runtime state, cgroup, exit file.  One that still runs is killed without a word; one
+	 * that is being started still gets its done, with an error. */
 	void (*remove)(struct runtime *r, const char *id);
 	/* done once with the exit status of the extra process, or an error; returns a handle for exec_kill(). */
 	void *(*exec)(struct runtime *r, const struct exec_start *x,
 		      void (*done)(void *arg, int status, const struct err *e), void *arg);
 	void (*exec_kill)(struct runtime *r, void *exec);
+	/* New size of an exec's terminal; its first one is that of the caller's pty. */
+	int (*exec_resize)(struct runtime *r, void *exec, int rows, int cols, struct err *e);
+	/* A connected SOCK_SEQPACKET socket to the container's stdio, the caller's to close: what is sent is input;
+	 * each packet received starts with a byte, 2 for stdout (and a terminal), 3 for stderr. */
+	int (*attach)(struct runtime *r, const char *id, struct err *e);
+	/* New size of a container's own terminal. */
+	int (*resize)(struct runtime *r, const char *id, int rows, int cols, struct err *e);
+	/* After the log file was renamed: write to a new one of the old name. */
+	int (*reopen_log)(struct runtime *r, const char *id, struct err *e);
 	/* Calls fn for each container of this data directory that an earlier server started and did not remove. */
 	int (*adopt)(struct runtime *r, void (*fn)(void *arg, const struct found *f), void *arg, struct err *e);
 	void (*free)(struct runtime *r);
@@ -98,11 +109,17 @@ void runtime_free(struct runtime *r);
 struct cgroup_limits {
 	int64_t cpu_shares, cpu_quota_us, cpu_period_us, memory_bytes, pids;
 };
+/* Paths are "/stoker-<prefix>/...", nothing else is touched.  Makes parents too; again with other limits changes them.
+ * ERR_UNAVAILABLE if the machine has no controller for a limit. */
 int cgroup_make(const char *path, const struct cgroup_limits *limits, struct err *e);
+/* To every process in it and below. */
+void cgroup_kill(const char *path, int signo);
+/* How many processes of this group the kernel killed for want of memory, whoever set the limit; -1 if unknown. */
+int64_t cgroup_oom_kills(const char *path);
 /* Kills what is left in it and removes it. */
 void cgroup_remove(const char *path);
 struct cgroup_usage {
-	int64_t cpu_ns, memory_bytes, pids;
+	int64_t cpu_ns, memory_bytes, pids; /* memory: the working set, without file cache that can be dropped */
 };
 int cgroup_read(const char *path, struct cgroup_usage *ret, struct err *e);
 

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cgroup.c - a pod's and a container's control group on v1, hybrid and v2
+ *
+ * v2 is one hierarchy at /sys/fs/cgroup.  v1 is a directory there for each mounted controller, and in hybrid mode also
+ * "unified", a v2 hierarchy with what the others left over.  A group is made, emptied and removed in every hierarchy
+ * there is, because runtimes do so too; limits and figures come from tables that name the file on either side.
+ *
+ * Only processes found inside a group are ever signalled, and only groups below "/stoker-..." are ever touched: a
+ * mistake in a path must not be able to reach the rest of the machine.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "node/runtime_parts.h"
+
+#define CGROUP_ROOT      "/sys/fs/cgroup"
+#define HIERARCHIES_MAX  24
+#define REMOVE_BUDGET_MS 200 /* a killed process needs some time to go; a stuck one may not hold the server */
+#define KILL_PASSES      8   /* without a freezer a group may fork while it is being killed */
+#define CGROUP_DEPTH_MAX 32
+#define CGROUP_STATS_MAX (64u * 1024)
+#define CGROUP_PROCS_MAX (1024u * 1024)
+
+struct hierarchy {
+	char root[64];
+	bool v2;
+};
+
+struct hierarchies {
+	struct hierarchy at[HIERARCHIES_MAX];
+	int n;
+	bool v2; /* the only one */
+};
+
+static void find_hierarchies(struct hierarchies *h)
+{
+	struct statfs fs;
+	struct dirent *d;
+	DIR *dir;
+
+	*h = (struct hierarchies){ .n = 0 };
+	if (statfs(CGROUP_ROOT, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC) {
+		h->at[0] = (struct hierarchy){ .root = CGROUP_ROOT, .v2 = true };
+		h->n = 1;
+		h->v2 = true;
+		return;
+	}
+	dir = opendir(CGROUP_ROOT);
+	while (dir && (d = readdir(dir)) && h->n < HIERARCHIES_MAX) {
+		struct hierarchy *at = &h->at[h->n];
+		bool known;
+
+		/* Links such as cpu -> cpu,cpuacct are the same hierarchy again. */
+		if (d->d_type != DT_DIR || d->d_name[0] == '.')
+			continue;
+		if (snprintf(at->root, sizeof(at->root), CGROUP_ROOT "/%s", d->d_name) >= (int)sizeof(at->root) ||
+		    statfs(at->root, &fs) < 0)
+			continue;
+		at->v2 = fs.f_type == CGROUP2_SUPER_MAGIC;
+		known = at->v2 || fs.f_type == CGROUP_SUPER_MAGIC;
+		h->n += known;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static bool path_ok(const char *path)
+{
+	struct str rest, part;
+
+	if (!path || !str_starts(path, "/stoker-"))
+		return false;
+	rest = str_of(path + 1);
+	while (str_split(&rest, '/', &part))
+		if (!part.n || str_eq(part, ".") || str_eq(part, ".."))
+			return false;
+	return true;
+}
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
+	int saved = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = saved;
+	return n < 0 ? -1 : 0;
+}
+
+static bool read_text(const char *path, size_t max, struct sbuf *out)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char buf[4096];
+	ssize_t n = -1;
+
+	sbuf_reset(out);
+	while (fd >= 0 && out->n < max && (n = read(fd, buf, sizeof(buf))) > 0)
+		sbuf_add(out, buf, (size_t)n);
+	return n >= 0;
+}
+
+/* --- making --- */
+
+/* A new v1 cpuset has no processors, and nothing can run in it. */
+static void inherit_cpuset(const char *dir)
+{
+	static const char *const files[] = { "cpuset.cpus", "cpuset.mems" };
+	auto_sbuf struct sbuf value = SBUF(CGROUP_STATS_MAX);
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		auto_free char *own = xasprintf("%s/%s", dir, files[i]);
+		auto_free char *parent = xasprintf("%s/../%s", dir, files[i]);
+
+		if (!read_text(own, CGROUP_STATS_MAX, &value) || str_trim(sbuf_str(&value)).n)
+			continue;
+		if (read_text(parent, CGROUP_STATS_MAX, &value) && value.p)
+			write_text(own, value.p);
+	}
+}
+
+/* Hands all controllers of a v2 group down to its children. */
+static void enable_controllers(const char *dir)
+{
+	auto_free char *have = xasprintf("%s/cgroup.controllers", dir);
+	auto_free char *control = xasprintf("%s/cgroup.subtree_control", dir);
+	auto_sbuf struct sbuf names = SBUF(CGROUP_STATS_MAX);
+	struct str rest, name;
+
+	if (!read_text(have, CGROUP_STATS_MAX, &names))
+		return;
+	rest = str_trim(sbuf_str(&names));
+	while (rest.n && str_split(&rest, ' ', &name)) {
+		auto_free char *word = xasprintf("+%.*s", STR_FMT(name));
+
+		/* One at a time: a controller that cannot be enabled must not keep the others away. */
+		write_text(control, word);
+	}
+}
+
+static int make_in(const struct hierarchy *h, const char *path, struct err *e)
+{
+	auto_free char *dir = xasprintf("%s%s", h->root, path);
+	char *p = dir + strlen(h->root);
+	bool cpuset = !h->v2 && strstr(h->root, "cpuset");
+
+	while (*p) {
+		char *slash = strchr(p + 1, '/');
+
+		if (h->v2) {
+			*p = '\0';
+			enable_controllers(dir);
+			*p = '/';
+		}
+		if (slash)
+			*slash = '\0';
+		if (mkdir(dir, 0755) < 0 && errno != EEXIST)
+			return err_errno(e, ERR_UNAVAILABLE, "cannot make cgroup %s", dir);
+		if (cpuset)
+			inherit_cpuset(dir);
+		if (!slash)
+			break;
+		*slash = '/';
+		p = slash;
+	}
+	return 0;
+}
+
+/* v1's 2..262144 shares as v2's 1..10000 weight, by the line the kernel's documentation of both implies. */
+static int64_t weight_of_shares(int64_t shares)
+{
+	int64_t s = shares < 2 ? 2 : shares > 262144 ? 262144 : shares;
+
+	return 1 + (s - 2) * 9999 / 262142;
+}
+
+struct limit_row {
+	const char *name;
+	const char *v1, *v2; /* file; v1 with its controller's directory.  NULL: has no such */
+	size_t offset;       /* of the number that switches it on, in struct cgroup_limits */
+	bool optional;       /* not every kernel has the file */
+};
+
+#define LIMIT(field) offsetof(struct cgroup_limits, field)
+/* In the order of writing: a quota is checked against the period there is; and v1 wants memory with swap never below
+ * memory alone, so it is set before (which works on the way up) and after (on the way down). */
+static const struct limit_row limit_rows[] = {
+	{ "cpu shares", "cpu/cpu.shares", "cpu.weight", LIMIT(cpu_shares), false },
+	{ "cpu period", "cpu/cpu.cfs_period_us", NULL, LIMIT(cpu_period_us), false },
+	{ "cpu quota", "cpu/cpu.cfs_quota_us", "cpu.max", LIMIT(cpu_quota_us), false },
+	{ "swap", "memory/memory.memsw.limit_in_bytes", "memory.swap.max", LIMIT(memory_bytes), true },
+	{ "memory", "memory/memory.limit_in_bytes", "memory.max", LIMIT(memory_bytes), false },
+	{ "swap", "memory/memory.memsw.limit_in_bytes", "memory.swap.max", LIMIT(memory_bytes), true },
+	{ "pids", "pids/pids.max", "pids.max", LIMIT(pids), false },
+};
+
+static void limit_text(const struct limit_row *row, bool v2, const struct cgroup_limits *l, char *out, size_t n)
+{
+	int64_t value = *(const int64_t *)((const char *)l + row->offset);
+
+	if (v2 && row->offset == LIMIT(cpu_shares))
+		snprintf(out, n, "%" PRId64, weight_of_shares(value));
+	else if (v2 && row->offset == LIMIT(cpu_quota_us))
+		snprintf(out, n, "%" PRId64 " %" PRId64, value, l->cpu_period_us ? l->cpu_period_us : 100000);
+	else if (v2 && row->optional)
+		snprintf(out, n, "0");
+	else
+		snprintf(out, n, "%" PRId64, value);
+}
+
+int cgroup_make(const char *path, const struct cgroup_limits *limits, struct err *e)
+{
+	static const struct cgroup_limits none;
+	struct hierarchies h;
+
+	if (!path_ok(path))
+		return err_set(e, ERR_INVALID, "cgroup path %s is not one of ours", path ? path : "(none)");
+	find_hierarchies(&h);
+	if (!h.n)
+		return err_set(e, ERR_UNAVAILABLE, "no cgroup file system is mounted at " CGROUP_ROOT);
+	for (int i = 0; i < h.n; i++)
+		if (make_in(&h.at[i], path, e) < 0)
+			return -1;
+	limits = limits ? limits : &none;
+	for (size_t i = 0; i < ARRAY_SIZE(limit_rows); i++) {
+		const struct limit_row *row = &limit_rows[i];
+		const char *slash = strchr(row->v1, '/');
+		auto_free char *file = NULL;
+		char text[64];
+
+		if (*(const int64_t *)((const char *)limits + row->offset) <= 0 || (h.v2 && !row->v2))
+			continue;
+		file = h.v2 ? xasprintf(CGROUP_ROOT "%s/%s", path, row->v2)
+			    : xasprintf(CGROUP_ROOT "/%.*s%s%s", (int)(slash - row->v1), row->v1, path, slash);
+		limit_text(row, h.v2, limits, text, sizeof(text));
+		if (write_text(file, text) < 0 && !row->optional)
+			return err_errno(e, ERR_UNAVAILABLE, "cannot limit %s to %s (%s)", row->name, text, file);
+	}
+	return 0;
+}
+
+/* --- killing and removing --- */
+
+/* Calls fn for a directory's children, then for itself. */
+static void walk(const char *dir, int depth, void (*fn)(const char *dir, void *arg), void *arg)
+{
+	struct dirent *d;
+	DIR *at = depth < CGROUP_DEPTH_MAX ? opendir(dir) : NULL;
+
+	while (at && (d = readdir(at))) {
+		if (d->d_type == DT_DIR && !streq(d->d_name, ".") && !streq(d->d_name, "..")) {
+			auto_free char *below = xasprintf("%s/%s", dir, d->d_name);
+
+			walk(below, depth + 1, fn, arg);
+		}
+	}
+	if (at)
+		closedir(at);
+	fn(dir, arg);
+}
+
+struct signalling {
+	int signo;
+	int count;
+};
+
+static void signal_dir(const char *dir, void *arg)
+{
+	struct signalling *s = arg;
+	auto_free char *file = xasprintf("%s/cgroup.procs", dir);
+	auto_sbuf struct sbuf pids = SBUF(CGROUP_PROCS_MAX);
+	struct str rest, line;
+
+	if (!read_text(file, CGROUP_PROCS_MAX, &pids) || !pids.n)
+		return;
+	rest = sbuf_str(&pids);
+	while (str_split(&rest, '\n', &line)) {
+		auto_free char *text = xstrndup(line.p, line.n);
+		int64_t pid;
+
+		/* 0 is a process of another pid namespace. */
+		if (str_int64(text, 2, INT32_MAX, &pid) && pid != getpid() && kill((pid_t)pid, s->signo) == 0)
+			s->count++;
+	}
+}
+
+static int signal_tree(const char *dir, int signo)
+{
+	struct signalling s = { .signo = signo };
+
+	walk(dir, 0, signal_dir, &s);
+	return s.count;
+}
+
+static void kill_in(const struct hierarchy *h, const char *path, int signo)
+{
+	auto_free char *dir = xasprintf("%s%s", h->root, path);
+	auto_free char *kill_file = xasprintf("%s/cgroup.kill", dir);
+	auto_free char *freezer = xasprintf("%s/%s", dir, h->v2 ? "cgroup.freeze" : "freezer.state");
+	bool frozen;
+
+	if (access(dir, F_OK) < 0)
+		return;
+	if (signo == SIGKILL && h->v2 && write_text(kill_file, "1") == 0)
+		return;
+	/* What is frozen cannot fork: one pass reaches all. */
+	frozen = write_text(freezer, h->v2 ? "1" : "FROZEN") == 0;
+	for (int i = 0; i < KILL_PASSES; i++)
+		if (!signal_tree(dir, signo) || frozen || signo != SIGKILL)
+			break;
+	if (frozen)
+		write_text(freezer, h->v2 ? "0" : "THAWED");
+}
+
+void cgroup_kill(const char *path, int signo)
+{
+	struct hierarchies h;
+	int best = -1;
+
+	if (!path_ok(path))
+		return;
+	find_hierarchies(&h);
+	/* A process is in the group of the same name everywhere: one hierarchy will do, the freezer's if there is one.
+	 */
+	for (int i = 0; i < h.n; i++)
+		if (best < 0 || strstr(h.at[i].root, "freezer"))
+			best = i;
+	if (best >= 0)
+		kill_in(&h.at[best], path, signo);
+}
+
+static void rmdir_dir(const char *dir, void *arg)
+{
+	(void)arg;
+	rmdir(dir);
+}
+
+/* The group all of a server's groups are in goes with the last of them. */
+static void trim_top(const struct hierarchy *h, const char *path)
+{
+	const char *slash = strchr(path + 1, '/');
+	auto_free char *top = slash ? xasprintf("%s%.*s", h->root, (int)(slash - path), path) : NULL;
+
+	if (top)
+		rmdir(top);
+}
+
+bool cgroup_try_remove(const char *path)
+{
+	struct hierarchies h;
+	bool gone = true;
+
+	if (!path_ok(path))
+		return true;
+	find_hierarchies(&h);
+	for (int i = 0; i < h.n; i++) {
+		auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
+
+		if (rmdir(dir) < 0 && errno != ENOENT) {
+			kill_in(&h.at[i], path, SIGKILL);
+			walk(dir, 0, rmdir_dir, NULL);
+			gone = gone && access(dir, F_OK) < 0;
+		}
+		trim_top(&h.at[i], path);
+	}
+	return gone;
+}
+
+void cgroup_remove(const char *path)
+{
+	int64_t deadline = clock_mono_ms() + REMOVE_BUDGET_MS;
+	struct timespec pause = { .tv_nsec = 200000 };
+
+	while (!cgroup_try_remove(path) && clock_mono_ms() < deadline) {
+		nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 5000000)
+			pause.tv_nsec *= 2;
+	}
+}
+
+void cgroup_trim(const char *path)
+{
+	struct hierarchies h;
+
+	if (!path_ok(path))
+		return;
+	find_hierarchies(&h);
+	for (int i = 0; i < h.n; i++) {
+		auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
+
+		rmdir(dir);
+		trim_top(&h.at[i], path);
+	}
+}
+
+/* --- looking --- */
+
+/* The number after `key` at the start of a line, or the first number if key is NULL; -1 if it is not there. */
+static int64_t read_stat(const char *file, const char *key)
+{
+	auto_sbuf struct sbuf text = SBUF(CGROUP_STATS_MAX);
+	struct str rest, line;
+
+	if (!read_text(file, CGROUP_STATS_MAX, &text) || !text.n)
+		return -1;
+	rest = sbuf_str(&text);
+	while (str_split(&rest, '\n', &line)) {
+		auto_free char *copy = xstrndup(line.p, line.n);
+		const char *number = copy;
+		int64_t value;
+
+		if (key) {
+			if (!str_starts(copy, key) || copy[strlen(key)] != ' ')
+				continue;
+			number = copy + strlen(key) + 1;
+		}
+		if (str_int64(number, 0, INT64_MAX, &value))
+			return value;
+	}
+	return -1;
+}
+
+static int64_t read_at(bool v2, const char *path, const char *v1_controller, const char *v1_file, const char *v2_file,
+		       const char *key)
+{
+	auto_free char *file = v2 ? xasprintf(CGROUP_ROOT "%s/%s", path, v2_file)
+				  : xasprintf(CGROUP_ROOT "/%s%s/%s", v1_controller, path, v1_file);
+
+	return read_stat(file, key);
+}
+
+int64_t cgroup_oom_kills(const char *path)
+{
+	struct hierarchies h;
+
+	if (!path_ok(path))
+		return -1;
+	find_hierarchies(&h);
+	return read_at(h.v2, path, "memory", "memory.oom_control", "memory.events", "oom_kill");
+}
+
+int cgroup_read(const char *path, struct cgroup_usage *ret, struct err *e)
+{
+	struct hierarchies h;
+	struct cgroup_usage u;
+	int64_t inactive;
+
+	if (!path_ok(path))
+		return err_set(e, ERR_INVALID, "cgroup path %s is not one of ours", path ? path : "(none)");
+	find_hierarchies(&h);
+	u.cpu_ns = read_at(h.v2, path, "cpuacct", "cpuacct.usage", "cpu.stat", h.v2 ? "usage_usec" : NULL);
+	u.memory_bytes = read_at(h.v2, path, "memory", "memory.usage_in_bytes", "memory.current", NULL);
+	u.pids = read_at(h.v2, path, "pids", "pids.current", "pids.current", NULL);
+	if (u.cpu_ns < 0 && u.memory_bytes < 0 && u.pids < 0)
+		return err_set(e, ERR_NOT_FOUND, "no cgroup %s", path);
+	inactive = read_at(h.v2, path, "memory", "memory.stat", "memory.stat",
+			   h.v2 ? "inactive_file" : "total_inactive_file");
+	u.cpu_ns = u.cpu_ns < 0 ? 0 : h.v2 ? u.cpu_ns * 1000 : u.cpu_ns;
+	u.memory_bytes = u.memory_bytes < inactive || u.memory_bytes < 0 ? 0 : u.memory_bytes;
+	u.memory_bytes -= inactive > 0 && u.memory_bytes ? inactive : 0;
+	u.pids = u.pids < 0 ? 0 : u.pids;
+	*ret = u;
+	return 0;
+}
+
+/* --- where monitors live --- */
+
+/* "4:memory:/some/group" says that this process is not in the root of that hierarchy. */
+static bool in_root_group(const struct hierarchy *h, bool only_v2, const char *memberships)
+{
+	const char *name = only_v2 ? "" : strrchr(h->root, '/') + 1;
+	struct str rest = str_of(memberships), line;
+
+	while (str_split(&rest, '\n', &line)) {
+		struct str id, controllers, group = line;
+
+		if (!str_split(&group, ':', &id) || !str_split(&group, ':', &controllers))
+			continue;
+		if (str_starts(controllers.p, "name="))
+			controllers = (struct str){ controllers.p + 5, controllers.n - 5 };
+		if (h->v2 ? controllers.n == 0 : str_eq(controllers, name))
+			return str_eq(group, "/");
+	}
+	return true;
+}
+
+char **cgroup_join_files(const char *path)
+{
+	auto_sbuf struct sbuf own = SBUF(CGROUP_STATS_MAX);
+	struct hierarchies h;
+	char **files;
+	size_t n = 0;
+
+	find_hierarchies(&h);
+	files = xcalloc(HIERARCHIES_MAX + 1, sizeof(*files));
+	if (!path_ok(path) || !read_text("/proc/self/cgroup", CGROUP_STATS_MAX, &own) || !own.p)
+		return files;
+	for (int i = 0; i < h.n; i++)
+		if (!in_root_group(&h.at[i], h.v2, own.p))
+			files[n++] = xasprintf("%s%s/cgroup.procs", h.at[i].root, path);
+	return files;
+}
+
+void cgroup_join_files_free(char **files)
+{
+	for (size_t i = 0; files && files[i]; i++)
+		free(files[i]);
+	free(files);
+}
