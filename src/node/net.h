@@ -22,6 +22,7 @@ struct net_config {
 	const char *domain;       /* "cluster.local" */
 	const char *api_host;     /* where kubernetes.default leads: the server's own address */
 	int api_port;
+	const char *resolv_conf; /* whose nameservers answer for other names; NULL: /etc/resolv.conf */
 };
 
 /* Makes bridge, tables and the DNS listener on the bridge's address.  ERR_UNAVAILABLE says what is missing (no root, no
@@ -33,14 +34,20 @@ void net_free(struct net *n, bool remove);
 /* Gives the namespace file `ns` an interface and the pod an address (text into ip); the same again for the same uid. */
 int net_attach(struct net *n, const char *uid, const char *ns, char *ip, size_t ip_len, struct err *e);
 void net_detach(struct net *n, const char *uid);
-/* hostPorts of a pod: array of {"hostPort","containerPort","protocol","hostIP"}. */
+/* Detaches every pod whose uid is not in this array of texts: after a restart, those that ended meanwhile. */
+void net_keep_only(struct net *n, const json_t *uids);
+/* hostPorts of a pod, in place of earlier ones: array of {"hostPort","containerPort","protocol","hostIP"}. ERR_CONFLICT
+ * if another pod has one of them. */
 int net_publish(struct net *n, const char *uid, const char *ip, const json_t *ports, struct err *e);
 
 /* The whole desired state of services, endpoints and pod names; applied as one nftables transaction.  Each service:
- * {"name","namespace","clusterIP","type","ports":[{"name","port","protocol","nodePort"}],"sessionAffinity",...,
- *  "endpoints":[{"ip","hostname","ready","ports":{"<name>":N}}],"externalName"}. */
+ * {"name","namespace","clusterIP","type","ports":[{"name","port","protocol","nodePort"}],"sessionAffinity",
+ *  "sessionAffinityConfig":{"clientIP":{"timeoutSeconds"}},"publishNotReadyAddresses","externalName",
+ *  "endpoints":[{"ip","hostname","ready","ports":{"<name, or empty>":N}}]}.
+ * default/kubernetes is always there and leads to api_host:api_port.  The same document again does nothing. */
 int net_sync_services(struct net *n, const json_t *services, struct err *e);
-/* Which pods may talk to each other: {"ip": "group"}; pods of different groups are isolated unless one group is "". */
+/* Which pods may talk to each other: {"ip": "group"}; pods of different groups are isolated unless one group is "".
+ * Once this has been called, a pod that is not in the document talks only to group "": name a pod before it starts. */
 int net_sync_isolation(struct net *n, const json_t *groups, struct err *e);
 /* For /etc/resolv.conf of pods. */
 const char *net_dns_address(const struct net *n);
