@@ -5,9 +5,10 @@
  * document (given again by the caller after a restart).  A start makes what is missing and leaves the rest, so that
  * running pods notice nothing.
  *
- *	pod eth0 10.244.0.7/32 --veth-- sPPPPPPPP7 --isolated port-- stkPPPPPPPP 10.244.0.1 -- host
+ *	pod eth0 10.244.0.7/32 <--veth--> sPPPPPPPP7, to which the host has a route for 10.244.0.7 alone
+ *	stkPPPPPPPP 10.244.0.1/16          a bridge without ports: the gateway's address, and the block's claim
  *
- * net_rules.c tells why the ports are isolated and what is guarded.
+ * net_rules.c tells why each pod has a link of its own and what is guarded.
  */
 #include "node/net.h"
 
@@ -29,6 +30,8 @@
 #define BLOCK_TRIES  256 /* of pod blocks that are taken before we give up */
 #define MTU_DEFAULT  1500
 #define STATE_MAX    4096
+#define MAC_HOST     0x53
+#define MAC_POD      0x58
 #define ROUTE_METRIC 1000 /* two servers may have the same service block, with different metrics above this */
 
 struct net {
@@ -168,12 +171,19 @@ static uint32_t uplink_mtu(struct net *n)
 	return u.mtu >= 576 && u.mtu <= 9000 ? u.mtu : MTU_DEFAULT;
 }
 
+/* Hardware addresses of our own making. */
+static void mac_of(uint8_t kind, uint32_t id, uint8_t mac[6])
+{
+	memcpy(mac,
+	       (uint8_t[6]){ 0x0a, kind, (uint8_t)(id >> 24), (uint8_t)(id >> 16), (uint8_t)(id >> 8), (uint8_t)id },
+	       6);
+}
+
 static int bridge_make(struct net *n, struct link *l, struct err *e)
 {
-	unsigned long id = strtoul(n->shape.prefix, NULL, 16);
-	uint8_t mac[6] = { 0x0a, 0x53, (uint8_t)(id >> 24), (uint8_t)(id >> 16), (uint8_t)(id >> 8), (uint8_t)id };
+	uint8_t mac[6];
 
-	/* A fixed address: by default it would follow the ports, and pods' ARP entries with it. */
+	mac_of(MAC_HOST, (uint32_t)strtoul(n->shape.prefix, NULL, 16), mac);
 	if (link_make_bridge(n->nl, n->shape.bridge, mac, uplink_mtu(n), e) < 0)
 		return -1;
 	n->made_bridge = true;
@@ -182,9 +192,9 @@ static int bridge_make(struct net *n, struct link *l, struct err *e)
 	return 0;
 }
 
-static int bridge_setting(const struct net *n, const char *family, const char *name, int value, struct err *e)
+static int link_setting(const char *link, const char *family, const char *name, int value, struct err *e)
 {
-	auto_free char *path = xasprintf("%s/conf/%s/%s", family, n->shape.bridge, name);
+	auto_free char *path = xasprintf("%s/conf/%s/%s", family, link, name);
 
 	return sysctl_write(path, value, e);
 }
@@ -213,17 +223,17 @@ static int open_bridge(struct net *n, struct cidr want, struct err *e)
 	}
 	n->shape.gateway = n->shape.pods.addr + 1;
 	net_ip_print(n->shape.gateway, n->gateway);
-	bridge_setting(n, "ipv6", "disable_ipv6", 1, &ignored);
-	return bridge_setting(n, "ipv4", "send_redirects", 0, e);
+	link_setting(n->shape.bridge, "ipv6", "disable_ipv6", 1, &ignored);
+	return 0;
 }
 
-/* Only now that the guards stand. */
 static int open_routing(struct net *n, struct err *e)
 {
 	struct route r = { .to = n->shape.services, .link = n->bridge };
 
 	r.metric = ROUTE_METRIC + (uint32_t)(strtoul(n->shape.prefix, NULL, 16) & 0xffffff);
-	if (route_add(n->nl, &r, e) < 0 || bridge_setting(n, "ipv4", "route_localnet", 1, e) < 0)
+	r.source = n->shape.gateway;
+	if (route_add(n->nl, &r, e) < 0)
 		return -1;
 	if (sysctl_read("ipv4/ip_forward", e) == 0) {
 		n->set_forwarding = true;
@@ -282,6 +292,7 @@ static int take_config(struct net *n, const struct net_config *c, struct cidr *r
 		return err_set(e, ERR_INVALID, "service network \"%s\": must be an IPv4 block", c->service_cidr);
 	snprintf(n->shape.prefix, sizeof(n->shape.prefix), "%s", c->prefix);
 	snprintf(n->shape.bridge, sizeof(n->shape.bridge), "stk%s", c->prefix);
+	snprintf(n->shape.links, sizeof(n->shape.links), "s%s*", c->prefix);
 	n->dir = xasprintf("%s/run/net", c->dir);
 	n->domain = xstrdup(c->domain);
 	return file_make_dirs(n->dir, 0700, e);
@@ -429,7 +440,7 @@ static int repair(struct net *n, struct err *e)
 }
 
 /* The pod's end of the link: address, and everything by way of the gateway. */
-static int configure_inside(struct net *n, const char *ns, uint32_t ip, struct err *e)
+static int configure_inside(struct net *n, const char *ns, uint32_t ip, const uint8_t gateway_mac[6], struct err *e)
 {
 	struct netlink *nl = NULL;
 	struct link lo;
@@ -442,6 +453,7 @@ static int configure_inside(struct net *n, const char *ns, uint32_t ip, struct e
 		err_set(e, ERR_UNAVAILABLE, "no eth0 in network namespace %s", ns);
 	else if (link_up(nl, lo.index, e) == 0 && address_add(nl, eth.index, (struct cidr){ ip, 32 }, e) == 0 &&
 		 link_up(nl, eth.index, e) == 0 &&
+		 neighbour_add(nl, eth.index, n->shape.gateway, gateway_mac, e) == 0 &&
 		 route_add(nl, &(struct route){ .to = { n->shape.gateway, 32 }, .link = eth.index }, e) == 0 &&
 		 route_add(nl, &(struct route){ .via = n->shape.gateway, .link = eth.index }, e) == 0)
 		r = 0;
@@ -458,28 +470,37 @@ static bool is_attached(struct net *n, const char *name, const char *ns, uint32_
 	struct cidr address;
 	bool ok;
 
-	if (!link_find(n->nl, name, &l) || l.master != n->bridge || netlink_open(ns, &nl, &ignored) < 0)
+	if (!link_find(n->nl, name, &l) || netlink_open(ns, &nl, &ignored) < 0)
 		return false;
 	ok = link_find(nl, "eth0", &l) && address_find(nl, l.index, &address) && address.addr == ip;
 	netlink_close(nl);
 	return ok;
 }
 
-static int make_link(struct net *n, const char *name, const char *ns, uint32_t ip, struct err *e)
+/* The host's end of the link. */
+static int configure_outside(struct net *n, const struct veth *v, uint32_t ip, struct err *e)
 {
-	struct veth v = { .name = name, .master = n->bridge, .mtu = n->mtu, .ns = ns, .peer = "eth0" };
+	struct err ignored = ERR_INIT;
 	struct link l;
 
-	memcpy(v.mac,
-	       (uint8_t[6]){ 0x0a, 0x58, (uint8_t)(ip >> 24), (uint8_t)(ip >> 16), (uint8_t)(ip >> 8), (uint8_t)ip },
-	       6);
-	if (link_delete(n->nl, name, e) < 0 || link_make_veth(n->nl, &v, e) < 0)
+	if (!link_find(n->nl, v->name, &l))
+		return err_set(e, ERR_UNAVAILABLE, "link %s vanished", v->name);
+	link_setting(v->name, "ipv6", "disable_ipv6", 1, &ignored);
+	if (link_setting(v->name, "ipv4", "route_localnet", 1, e) < 0 || link_up(n->nl, l.index, e) < 0 ||
+	    neighbour_add(n->nl, l.index, ip, v->peer_mac, e) < 0)
 		return -1;
-	if (!link_find(n->nl, name, &l))
-		return err_set(e, ERR_UNAVAILABLE, "link %s vanished", name);
-	if (link_isolate(n->nl, l.index, e) < 0 || link_up(n->nl, l.index, e) < 0)
+	return route_add(n->nl, &(struct route){ .to = { ip, 32 }, .link = l.index, .source = n->shape.gateway }, e);
+}
+
+static int make_link(struct net *n, const char *name, const char *ns, uint32_t ip, struct err *e)
+{
+	struct veth v = { .name = name, .mtu = n->mtu, .ns = ns, .peer = "eth0" };
+
+	mac_of(MAC_HOST, ip, v.mac);
+	mac_of(MAC_POD, ip, v.peer_mac);
+	if (link_delete(n->nl, name, e) < 0 || link_make_veth(n->nl, &v, e) < 0 || configure_outside(n, &v, ip, e) < 0)
 		return -1;
-	return configure_inside(n, ns, ip, e);
+	return configure_inside(n, ns, ip, v.mac, e);
 }
 
 static int join(struct net *n, const char *name, uint32_t ip, struct err *e)

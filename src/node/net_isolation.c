@@ -116,7 +116,7 @@ int isolation_rules(const struct net_shape *s, const json_t *groups, struct sbuf
 		group_chains(&members, out);
 		group_map(&members, out);
 		sbuf_adds(out, "chain forward { type filter hook forward priority filter; policy accept;\n");
-		sbuf_addf(out, "iifname != \"%s\" accept\noifname != \"%s\" accept\n", s->bridge, s->bridge);
+		sbuf_addf(out, "iifname != \"%s\" accept\noifname != \"%s\" accept\n", s->links, s->links);
 		sbuf_adds(out, "ct state established,related accept\n");
 		if (open)
 			sbuf_adds(out, "ip saddr @open accept\nip daddr @open accept\n");

@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <libmnl/libmnl.h>
 #include <linux/if_link.h>
+#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <linux/veth.h>
 #include <net/if.h>
@@ -146,9 +147,6 @@ static int on_link_attr(const struct nlattr *a, void *arg)
 	case IFLA_MTU:
 		l->mtu = mnl_attr_get_u32(a);
 		break;
-	case IFLA_MASTER:
-		l->master = (int)mnl_attr_get_u32(a);
-		break;
 	case IFLA_LINKINFO:
 		mnl_attr_parse_nested(a, on_info_attr, l);
 		break;
@@ -250,7 +248,7 @@ int link_make_veth(struct netlink *nl, const struct veth *v, struct err *e)
 		return err_errno(e, ERR_NOT_FOUND, "cannot open network namespace %s", v->ns);
 	request_begin(&q, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, sizeof(struct ifinfomsg));
 	mnl_attr_put_strz(q.head, IFLA_IFNAME, v->name);
-	mnl_attr_put_u32(q.head, IFLA_MASTER, (uint32_t)v->master);
+	mnl_attr_put(q.head, IFLA_ADDRESS, 6, v->mac);
 	mnl_attr_put_u32(q.head, IFLA_MTU, v->mtu);
 	info = mnl_attr_nest_start(q.head, IFLA_LINKINFO);
 	mnl_attr_put_strz(q.head, IFLA_INFO_KIND, "veth");
@@ -258,7 +256,7 @@ int link_make_veth(struct netlink *nl, const struct veth *v, struct err *e)
 	peer = mnl_attr_nest_start(q.head, VETH_INFO_PEER);
 	mnl_nlmsg_put_extra_header(q.head, sizeof(struct ifinfomsg));
 	mnl_attr_put_strz(q.head, IFLA_IFNAME, v->peer);
-	mnl_attr_put(q.head, IFLA_ADDRESS, 6, v->mac);
+	mnl_attr_put(q.head, IFLA_ADDRESS, 6, v->peer_mac);
 	mnl_attr_put_u32(q.head, IFLA_MTU, v->mtu);
 	mnl_attr_put_u32(q.head, IFLA_NET_NS_FD, (uint32_t)ns);
 	mnl_attr_nest_end(q.head, peer);
@@ -266,22 +264,6 @@ int link_make_veth(struct netlink *nl, const struct veth *v, struct err *e)
 	mnl_attr_nest_end(q.head, info);
 	if (request_ack(nl, &q) < 0)
 		return link_made("link", v->name, e);
-	return 0;
-}
-
-int link_isolate(struct netlink *nl, int index, struct err *e)
-{
-	struct request q;
-	struct ifinfomsg *info = request_begin(&q, RTM_SETLINK, 0, sizeof(*info));
-	struct nlattr *port;
-
-	info->ifi_family = AF_BRIDGE;
-	info->ifi_index = index;
-	port = mnl_attr_nest_start(q.head, IFLA_PROTINFO);
-	mnl_attr_put_u8(q.head, IFLA_BRPORT_ISOLATED, 1);
-	mnl_attr_nest_end(q.head, port);
-	if (request_ack(nl, &q) < 0)
-		return err_errno(e, ERR_UNAVAILABLE, "cannot isolate a bridge port");
 	return 0;
 }
 
@@ -398,6 +380,8 @@ int route_add(struct netlink *nl, const struct route *r, struct err *e)
 	if (r->via)
 		mnl_attr_put_u32(q.head, RTA_GATEWAY, htonl(r->via));
 	mnl_attr_put_u32(q.head, RTA_OIF, (uint32_t)r->link);
+	if (r->source)
+		mnl_attr_put_u32(q.head, RTA_PREFSRC, htonl(r->source));
 	if (r->metric)
 		mnl_attr_put_u32(q.head, RTA_PRIORITY, r->metric);
 	if (request_ack(nl, &q) < 0 && errno != EEXIST)
@@ -448,6 +432,22 @@ int route_each(struct netlink *nl, void (*fn)(void *arg, const struct route *r),
 	m->rtm_family = AF_INET;
 	if (request_run(nl, &q, on_route, &w) < 0)
 		return err_errno(e, ERR_UNAVAILABLE, "cannot list routes");
+	return 0;
+}
+
+int neighbour_add(struct netlink *nl, int index, uint32_t ip, const uint8_t mac[6], struct err *e)
+{
+	struct request q;
+	struct ndmsg *m = request_begin(&q, RTM_NEWNEIGH, NLM_F_CREATE | NLM_F_REPLACE, sizeof(*m));
+	char text[NET_IP_LEN];
+
+	m->ndm_family = AF_INET;
+	m->ndm_ifindex = index;
+	m->ndm_state = NUD_PERMANENT;
+	mnl_attr_put_u32(q.head, NDA_DST, htonl(ip));
+	mnl_attr_put(q.head, NDA_LLADDR, 6, mac);
+	if (request_ack(nl, &q) < 0)
+		return err_errno(e, ERR_UNAVAILABLE, "cannot add neighbour %s", net_ip_print(ip, text));
 	return 0;
 }
 

@@ -14,7 +14,6 @@ void netlink_close(struct netlink *nl);
 
 struct link {
 	int index;
-	int master;
 	uint32_t mtu;
 	char name[16];
 	char kind[16]; /* "bridge", "veth" ..., "" for hardware */
@@ -29,15 +28,13 @@ int link_make_bridge(struct netlink *nl, const char *name, const uint8_t mac[6],
 
 struct veth {
 	const char *name;
-	int master; /* of the end that stays here */
-	uint32_t mtu;
+	uint8_t mac[6]; /* of the end that stays here */
 	const char *ns; /* namespace file of the other end */
 	const char *peer;
-	uint8_t mac[6]; /* of the other end */
+	uint8_t peer_mac[6];
+	uint32_t mtu;
 };
 int link_make_veth(struct netlink *nl, const struct veth *v, struct err *e);
-/* As a bridge port that can only talk to the bridge itself, not to other such ports. */
-int link_isolate(struct netlink *nl, int index, struct err *e);
 int link_up(struct netlink *nl, int index, struct err *e);
 /* Gone already is fine. */
 int link_delete(struct netlink *nl, const char *name, struct err *e);
@@ -51,12 +48,16 @@ struct route {
 	struct cidr to;
 	uint32_t via; /* 0: on the link */
 	int link;
+	uint32_t source; /* preferred address of ours, 0: any */
 	uint32_t metric;
 };
 /* One that is there already is fine. */
 int route_add(struct netlink *nl, const struct route *r, struct err *e);
 /* IPv4 unicast routes of all tables but `local`. */
 int route_each(struct netlink *nl, void (*fn)(void *arg, const struct route *r), void *arg, struct err *e);
+
+/* A neighbour that needs no asking for, so that none can be lied about. */
+int neighbour_add(struct netlink *nl, int index, uint32_t ip, const uint8_t mac[6], struct err *e);
 
 /* /proc/sys/net/<name> of our own namespace. */
 int sysctl_read(const char *name, struct err *e);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* net_rules.c - the base tables: who pods claim to be, how they leave, what they may not reach
+/* net_rules.c - the base table: who pods claim to be, how they leave, what they may not reach
  *
- * Pods hang on isolated bridge ports with a /32 address: every packet of theirs is routed by the host, even to a
- * neighbour, so that filtering and address translation see all of it in both directions without br_netfilter.
+ * Each pod has a link of its own with the host at its other end, and a route of its own: every packet is routed by the
+ * host, even to a neighbour, so that filtering and address translation see all of it in both directions.  (As ports of
+ * one bridge, pods would talk past the host, or with br_netfilter through half of it.)
  *
- * The bridge has route_localnet set, since the API server may listen on 127.0.0.1 only, and so that NodePorts answer on
- * 127.0.0.1.  That alone would let pods reach every service of the host that trusts loopback (CVE-2020-8558), so
+ * Pods' links have route_localnet set, since the API server may listen on 127.0.0.1 only, and so that NodePorts answer
+ * on 127.0.0.1.  That alone would let pods reach every service of the host that trusts loopback (CVE-2020-8558), so
  * whatever arrives from a pod for 127.0.0.0/8 is dropped before any translation: only what our own rules translate gets
  * there.
  */
@@ -42,7 +43,7 @@ void rules_join(const struct net_shape *s, const struct net_member *m, struct sb
 	char ip[NET_IP_LEN];
 
 	net_ip_print(m->ip, ip);
-	sbuf_addf(out, "add element bridge stoker_%s pods { \"%s\" . %s }\n", s->prefix, m->link, ip);
+	sbuf_addf(out, "add element inet stoker_%s pods { \"%s\" . %s }\n", s->prefix, m->link, ip);
 	sbuf_addf(out, "add element inet stoker_%s self { %s . %s }\n", s->prefix, ip, ip);
 }
 
@@ -53,7 +54,7 @@ void rules_leave(const struct net_shape *s, const struct net_member *m, struct s
 
 	rules_join(s, m, out);
 	net_ip_print(m->ip, ip);
-	sbuf_addf(out, "delete element bridge stoker_%s pods { \"%s\" . %s }\n", s->prefix, m->link, ip);
+	sbuf_addf(out, "delete element inet stoker_%s pods { \"%s\" . %s }\n", s->prefix, m->link, ip);
 	sbuf_addf(out, "delete element inet stoker_%s self { %s . %s }\n", s->prefix, ip, ip);
 	rules_unpublish(s, m, out);
 }
@@ -119,79 +120,75 @@ void rules_unpublish(const struct net_shape *s, const struct net_member *m, stru
 	}
 }
 
-static void bridge_table(const struct net_shape *s, struct sbuf *out)
-{
-	sbuf_addf(out, "table bridge stoker_%s\ndelete table bridge stoker_%s\n", s->prefix, s->prefix);
-	sbuf_addf(out, "table bridge stoker_%s {\n", s->prefix);
-	sbuf_adds(out, "set pods { type ifname . ipv4_addr; }\n"
-		       "chain guard { type filter hook prerouting priority -300; policy accept;\n");
-	sbuf_addf(out, "iifname != \"s%s*\" accept\n", s->prefix);
-	sbuf_adds(out, "iifname . ip saddr @pods accept\n"
-		       "iifname . arp saddr ip @pods accept\n"
-		       "drop\n}\n}\n");
-}
-
-/* A ClusterIP that is still one after translation has no endpoint (or is nobody's): say so at once. */
-static void reject_services(const struct net_shape *s, struct sbuf *out)
+/* What is routed to the bridge is nobody's: a ClusterIP that nothing translated has no endpoint, and an address of the
+ * pod network without a route of its own has no pod.  Say so at once. */
+static void reject_nobody(const struct net_shape *s, struct sbuf *out)
 {
 	char services[NET_CIDR_LEN];
 
 	cidr_print(s->services, services);
 	sbuf_addf(out, "oifname \"%s\" ip daddr %s meta l4proto tcp reject with tcp reset\n", s->bridge, services);
 	sbuf_addf(out, "oifname \"%s\" ip daddr %s reject with icmp port-unreachable\n", s->bridge, services);
+	sbuf_addf(out, "oifname \"%s\" meta nfproto ipv4 reject with icmp host-unreachable\n", s->bridge);
 }
 
 static void filter_chains(const struct net_shape *s, struct sbuf *out)
 {
 	char ip[NET_IP_LEN];
 
-	sbuf_adds(out, "chain early { type filter hook prerouting priority raw; policy accept;\n");
-	sbuf_addf(out, "iifname \"%s\" ip daddr 127.0.0.0/8 drop\n", s->bridge);
-	sbuf_addf(out, "iifname \"%s\" ip saddr 127.0.0.0/8 drop\n", s->bridge);
-	sbuf_addf(out, "iifname \"%s\" meta nfproto ipv6 drop\n", s->bridge);
+	sbuf_adds(out, "chain from_pod {\n"
+		       "meta nfproto ipv6 drop\n"
+		       "iifname . ip saddr != @pods drop\n"
+		       "ip daddr 127.0.0.0/8 drop\n"
+		       "}\n"
+		       "chain early { type filter hook prerouting priority raw; policy accept;\n");
+	sbuf_addf(out, "iifname \"%s\" goto from_pod\n", s->links);
+	sbuf_adds(out, "iifname \"lo\" accept\n");
 	/* The DNS server is for pods and this machine; a neighbour on the LAN could route packets to it. */
-	sbuf_addf(out, "iifname != { \"%s\", \"lo\" } ip daddr %s drop\n}\n", s->bridge, net_ip_print(s->gateway, ip));
+	sbuf_addf(out, "ip daddr %s drop\n}\n", net_ip_print(s->gateway, ip));
 	sbuf_adds(out, "chain forward { type filter hook forward priority filter; policy accept;\n");
-	reject_services(s, out);
-	sbuf_adds(out, "}\nchain out { type filter hook output priority filter; policy accept;\n");
-	/* All pods are behind one link, so the kernel thinks they could talk without us. */
-	sbuf_addf(out, "oifname \"%s\" icmp type redirect drop\n", s->bridge);
-	reject_services(s, out);
+	reject_nobody(s, out);
+	/* Here the link is still that of the route before translation. */
+	sbuf_adds(out,
+		  "}\nchain out { type filter hook output priority filter; policy accept;\nct status dnat accept\n");
+	reject_nobody(s, out);
 	sbuf_adds(out, "}\n");
 }
 
+/* Addresses are named, not left to masquerade, where the way leads to pods: their links have none. */
 static void nat_chains(const struct net_shape *s, struct sbuf *out)
 {
 	char ip[NET_IP_LEN];
 	char pods[NET_CIDR_LEN];
 
+	net_ip_print(s->gateway, ip);
+	cidr_print(s->pods, pods);
 	sbuf_adds(out, "chain published {\n"
 		       "dnat ip to ip daddr . meta l4proto . th dport map @hostips\n"
 		       "meta nfproto ipv4 fib daddr type local dnat ip to meta l4proto . th dport map @hostports\n"
 		       "}\n"
 		       "chain prerouting { type nat hook prerouting priority dstnat; policy accept;\n");
 	if (s->dns_port != 53) {
-		net_ip_print(s->gateway, ip);
-		sbuf_addf(out, "iifname \"%s\" ip daddr %s udp dport 53 redirect to :%d\n", s->bridge, ip, s->dns_port);
-		sbuf_addf(out, "iifname \"%s\" ip daddr %s tcp dport 53 redirect to :%d\n", s->bridge, ip, s->dns_port);
+		sbuf_addf(out, "ip daddr %s udp dport 53 dnat ip to %s:%d\n", ip, ip, s->dns_port);
+		sbuf_addf(out, "ip daddr %s tcp dport 53 dnat ip to %s:%d\n", ip, ip, s->dns_port);
 	}
 	sbuf_adds(out, "jump published\n}\n"
 		       "chain output { type nat hook output priority -100; policy accept;\njump published\n}\n"
-		       "chain postrouting { type nat hook postrouting priority srcnat; policy accept;\n"
-		       "ip saddr . ip daddr @self masquerade\n");
-	sbuf_addf(out, "oifname \"%s\" ip saddr 127.0.0.0/8 masquerade\n", s->bridge);
-	sbuf_addf(out, "oifname != { \"%s\", \"lo\" } ip saddr %s masquerade\n}\n", s->bridge,
-		  cidr_print(s->pods, pods));
+		       "chain postrouting { type nat hook postrouting priority srcnat; policy accept;\n");
+	sbuf_addf(out, "ip saddr . ip daddr @self snat ip to %s\n", ip);
+	sbuf_addf(out, "oifname \"%s\" ip saddr 127.0.0.0/8 snat ip to %s\n", s->links, ip);
+	sbuf_addf(out, "oifname \"%s\" accept\noifname \"lo\" accept\n", s->links);
+	sbuf_addf(out, "ip saddr %s masquerade\n}\n", pods);
 }
 
 void rules_base(const struct net_shape *s, const struct net_member *members, size_t n, struct sbuf *out)
 {
 	size_t i;
 
-	bridge_table(s, out);
 	sbuf_addf(out, "table inet stoker_%s\ndelete table inet stoker_%s\n", s->prefix, s->prefix);
 	sbuf_addf(out, "table inet stoker_%s {\n", s->prefix);
-	sbuf_adds(out, "set self { type ipv4_addr . ipv4_addr; }\n"
+	sbuf_adds(out, "set pods { type ifname . ipv4_addr; }\n"
+		       "set self { type ipv4_addr . ipv4_addr; }\n"
 		       "map hostports { type inet_proto . inet_service : ipv4_addr . inet_service; }\n"
 		       "map hostips { type ipv4_addr . inet_proto . inet_service : ipv4_addr . inet_service; }\n");
 	filter_chains(s, out);
@@ -207,7 +204,7 @@ void rules_remove(const struct net_shape *s, struct sbuf *out)
 {
 	static const struct {
 		const char *family, *suffix;
-	} tables[] = { { "inet", "_isolation" }, { "inet", "_services" }, { "inet", "" }, { "bridge", "" } };
+	} tables[] = { { "inet", "_isolation" }, { "inet", "_services" }, { "inet", "" } };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(tables); i++)

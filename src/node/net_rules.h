@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* net_rules.h - what the packet filter shall do, as nftables text; pure
  *
- * Four tables, each named from the prefix: "bridge stoker_P" (no pod uses another's address), "inet stoker_P" (leaving
- * the pod network, hostPorts, guards), "inet stoker_P_services" and "inet stoker_P_isolation".  The last two are left
- * as they are when a server starts and are replaced by the first sync, so that a restart interrupts nobody.
+ * Three tables, each named from the prefix: "inet stoker_P" (guards, leaving the pod network, hostPorts),
+ * "inet stoker_P_services" and "inet stoker_P_isolation".  The last two are left as they are when a server starts and
+ * are replaced by the first sync, so that a restart interrupts nobody.
  */
 #ifndef STOKER_NODE_NET_RULES_H
 #define STOKER_NODE_NET_RULES_H
@@ -19,7 +19,8 @@
 /* The fixed facts of one pod network. */
 struct net_shape {
 	char prefix[9];
-	char bridge[16];
+	char bridge[16]; /* has the gateway's address, and no ports */
+	char links[16];  /* pattern of the names of pods' links */
 	struct cidr pods, services;
 	uint32_t gateway; /* the bridge's address */
 	uint32_t api_ip;  /* where kubernetes.default leads; 0: nowhere */
@@ -27,14 +28,14 @@ struct net_shape {
 	int dns_port; /* 53, unless somebody else has it on every address */
 };
 
-/* A pod as the base tables know it; `ports` as in net_publish(), or NULL. */
+/* A pod as the base table knows it; `ports` as in net_publish(), or NULL. */
 struct net_member {
 	const char *link;
 	uint32_t ip;
 	const json_t *ports;
 };
 
-/* The base tables anew, with everybody in them. */
+/* The base table anew, with everybody in it. */
 void rules_base(const struct net_shape *s, const struct net_member *members, size_t n, struct sbuf *out);
 /* One pod more, or gone with its ports. */
 void rules_join(const struct net_shape *s, const struct net_member *m, struct sbuf *out);

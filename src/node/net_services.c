@@ -272,11 +272,6 @@ void service_rules_free(struct service_rules *r)
 
 static void table_skeleton(const struct net_shape *s, struct sbuf *out)
 {
-	char pods[NET_CIDR_LEN];
-	char services[NET_CIDR_LEN];
-
-	cidr_print(s->pods, pods);
-	cidr_print(s->services, services);
 	sbuf_addf(out, "table inet stoker_%s_services\ndelete table inet stoker_%s_services\n", s->prefix, s->prefix);
 	sbuf_addf(out, "table inet stoker_%s_services {\n", s->prefix);
 	sbuf_adds(out, "map clusterips { type ipv4_addr . inet_proto . inet_service : verdict; }\n"
@@ -284,13 +279,13 @@ static void table_skeleton(const struct net_shape *s, struct sbuf *out)
 		       "set outside { type ipv4_addr . inet_proto . inet_service; }\n"
 		       "chain prerouting { type nat hook prerouting priority dstnat; policy accept;\n");
 	/* Another server's pods have services of their own at the same addresses. */
-	sbuf_addf(out, "iifname \"%s\" ip daddr . meta l4proto . th dport vmap @clusterips\n", s->bridge);
+	sbuf_addf(out, "iifname \"%s\" ip daddr . meta l4proto . th dport vmap @clusterips\n", s->links);
 	sbuf_adds(out, "meta nfproto ipv4 fib daddr type local meta l4proto . th dport vmap @nodeports\n}\n"
 		       "chain output { type nat hook output priority -100; policy accept;\n"
 		       "ip daddr . meta l4proto . th dport vmap @clusterips\n"
 		       "meta nfproto ipv4 fib daddr type local meta l4proto . th dport vmap @nodeports\n}\n"
 		       "chain postrouting { type nat hook postrouting priority srcnat; policy accept;\n");
-	sbuf_addf(out, "oifname { \"%s\", \"lo\" } accept\n", s->bridge);
+	sbuf_addf(out, "oifname \"%s\" accept\noifname \"lo\" accept\n", s->links);
 	sbuf_adds(out, "ct status dnat ip daddr . meta l4proto . th dport @outside masquerade\n}\n}\n");
 }
 
