@@ -134,6 +134,8 @@ static void on_chased(void *arg, const struct dns_record *r)
 	struct chase *c = arg;
 	struct dns_record copy = *r;
 
+	if (r->type != DNS_A && r->type != DNS_AAAA && r->type != DNS_CNAME)
+		return;
 	/* An escape means bytes that no host name has; the writer does not undo them. */
 	if (strchr(r->name, '\\') || (r->type == DNS_CNAME && strchr(r->target, '\\')))
 		return;

@@ -432,6 +432,32 @@ bool dns_age(uint8_t *p, size_t n, uint32_t age, uint32_t *ret_least)
 	return true;
 }
 
+/* The kinds of data we know; false for others and for what is no such data. */
+static bool read_data(const uint8_t *p, size_t n, size_t data, size_t size, struct dns_record *r,
+		      char target[DNS_NAME_MAX])
+{
+	switch (r->type) {
+	case DNS_A:
+		r->ip = size == 4 ? get32(p + data) : 0;
+		return size == 4;
+	case DNS_AAAA:
+		if (size == 16)
+			memcpy(r->ip6, p + data, 16);
+		return size == 16;
+	case DNS_CNAME:
+	case DNS_PTR:
+		return name_read(p, n, &data, target);
+	case DNS_SRV:
+		if (size < 7)
+			return false;
+		r->port = get16(p + data + 4);
+		data += 6;
+		return name_read(p, n, &data, target);
+	default:
+		return false;
+	}
+}
+
 bool dns_each_answer(const uint8_t *p, size_t n, void (*fn)(void *arg, const struct dns_record *r), void *arg)
 {
 	size_t pos = records_start(p, n);
@@ -455,13 +481,8 @@ bool dns_each_answer(const uint8_t *p, size_t n, void (*fn)(void *arg, const str
 		if (data + size > n)
 			return false;
 		pos = data + size;
-		if (r.type == DNS_A && size == 4)
-			r.ip = get32(p + data);
-		else if (r.type == DNS_AAAA && size == 16)
-			memcpy(r.ip6, p + data, 16);
-		else if (r.type != DNS_CNAME || !name_read(p, n, &data, target))
-			continue;
-		fn(arg, &r);
+		if (read_data(p, n, data, size, &r, target))
+			fn(arg, &r);
 	}
 	return true;
 }

@@ -76,7 +76,7 @@ size_t dns_reply_end(struct dns_reply *w, const struct dns_question *q, enum dns
 bool dns_is_reply_to(const uint8_t *reply, size_t n, const uint8_t *query, size_t query_n);
 /* Makes every record `age` seconds older and tells the least time left; false if it is no well-formed message. */
 bool dns_age(uint8_t *p, size_t n, uint32_t age, uint32_t *ret_least);
-/* Calls fn for each A, AAAA and CNAME in the answer section; names are valid during the call. */
+/* Calls fn for each record of a known type in the answer section; names are valid during the call. */
 bool dns_each_answer(const uint8_t *p, size_t n, void (*fn)(void *arg, const struct dns_record *r), void *arg);
 /* Cuts a reply down to header and question with the truncated bit set; returns its new length. */
 size_t dns_truncate(uint8_t *p, size_t n);
