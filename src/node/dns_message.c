@@ -2,7 +2,8 @@
 /* dns_message.c - the wire format of RFC 1035, with EDNS (RFC 6891) as far as sizes go
  *
  * Everything that comes in is foreign: every length is checked before it is used, and a compressed name may only point
- * backwards, so that reading ends.
+ * backwards, so that reading ends, and never into the header.  A question, which comes first, is therefore always
+ * written in full.
  */
 #include "node/dns_message.h"
 
@@ -87,7 +88,7 @@ static bool name_read(const uint8_t *p, size_t n, size_t *pos, char out[DNS_NAME
 			if (at + 1 >= n)
 				return false;
 			to = (len & 0x3f) << 8 | p[at + 1];
-			if (to >= floor)
+			if (to >= floor || to < DNS_HEADER)
 				return false;
 			if (!jumped)
 				*pos = at + 2;

@@ -128,6 +128,14 @@ struct lease *leases_find(const struct leases *l, const char *uid)
 	return map_find(&l->by_uid, uid);
 }
 
+struct lease *leases_find_index(const struct leases *l, uint32_t index)
+{
+	char key[16];
+
+	index_key(index, key);
+	return map_find(&l->by_index, key);
+}
+
 size_t leases_count(const struct leases *l)
 {
 	return l->n;
@@ -167,10 +175,8 @@ static uint32_t free_index(const struct leases *l)
 
 	for (i = 0; i < count; i++) {
 		uint32_t index = FIRST_INDEX + (l->last + 1 - FIRST_INDEX + i) % count;
-		char key[16];
 
-		index_key(index, key);
-		if (!map_find(&l->by_index, key))
+		if (!leases_find_index(l, index))
 			return index;
 	}
 	return 0;

@@ -19,6 +19,7 @@ struct lease {
 int leases_open(const char *dir, uint32_t size, struct leases **ret, struct err *e);
 void leases_free(struct leases *l);
 struct lease *leases_find(const struct leases *l, const char *uid);
+struct lease *leases_find_index(const struct leases *l, uint32_t index);
 size_t leases_count(const struct leases *l);
 /* All of them, by i < leases_count(). */
 struct lease *leases_at(const struct leases *l, size_t i);

@@ -291,6 +291,29 @@ int link_delete(struct netlink *nl, const char *name, struct err *e)
 	return 0;
 }
 
+int link_set_group(struct netlink *nl, int index, uint32_t group, struct err *e)
+{
+	struct request q;
+	struct ifinfomsg *info = request_begin(&q, RTM_NEWLINK, 0, sizeof(*info));
+
+	info->ifi_index = index;
+	mnl_attr_put_u32(q.head, IFLA_GROUP, group);
+	if (request_ack(nl, &q) < 0)
+		return err_errno(e, ERR_UNAVAILABLE, "cannot put a link into a group");
+	return 0;
+}
+
+int link_delete_group(struct netlink *nl, uint32_t group, struct err *e)
+{
+	struct request q;
+
+	request_begin(&q, RTM_DELLINK, 0, sizeof(struct ifinfomsg));
+	mnl_attr_put_u32(q.head, IFLA_GROUP, group);
+	if (request_ack(nl, &q) < 0 && errno != ENODEV)
+		return err_errno(e, ERR_UNAVAILABLE, "cannot remove a group of links");
+	return 0;
+}
+
 /* --- addresses --- */
 
 static int address_change(struct netlink *nl, uint16_t type, uint16_t flags, int index, struct cidr a)
@@ -386,6 +409,22 @@ int route_add(struct netlink *nl, const struct route *r, struct err *e)
 		mnl_attr_put_u32(q.head, RTA_PRIORITY, r->metric);
 	if (request_ack(nl, &q) < 0 && errno != EEXIST)
 		return err_errno(e, ERR_UNAVAILABLE, "cannot add a route to %s", cidr_print(r->to, text));
+	return 0;
+}
+
+int route_delete(struct netlink *nl, struct cidr to, struct err *e)
+{
+	struct request q;
+	struct rtmsg *m = request_begin(&q, RTM_DELROUTE, 0, sizeof(*m));
+	char text[NET_CIDR_LEN];
+
+	m->rtm_family = AF_INET;
+	m->rtm_dst_len = (unsigned char)to.bits;
+	m->rtm_table = RT_TABLE_MAIN;
+	m->rtm_scope = RT_SCOPE_NOWHERE;
+	mnl_attr_put_u32(q.head, RTA_DST, htonl(to.addr));
+	if (request_ack(nl, &q) < 0 && errno != ESRCH)
+		return err_errno(e, ERR_UNAVAILABLE, "cannot remove the route to %s", cidr_print(to, text));
 	return 0;
 }
 

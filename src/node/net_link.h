@@ -36,8 +36,11 @@ struct veth {
 };
 int link_make_veth(struct netlink *nl, const struct veth *v, struct err *e);
 int link_up(struct netlink *nl, int index, struct err *e);
-/* Gone already is fine. */
+/* Gone already is fine.  The kernel takes its time: tens of milliseconds on a busy machine. */
 int link_delete(struct netlink *nl, const char *name, struct err *e);
+/* All links of a group in the time of one; a group is a number links can be put into. */
+int link_set_group(struct netlink *nl, int index, uint32_t group, struct err *e);
+int link_delete_group(struct netlink *nl, uint32_t group, struct err *e);
 
 int address_add(struct netlink *nl, int index, struct cidr address, struct err *e);
 int address_delete(struct netlink *nl, int index, struct cidr address, struct err *e);
@@ -53,6 +56,8 @@ struct route {
 };
 /* One that is there already is fine. */
 int route_add(struct netlink *nl, const struct route *r, struct err *e);
+/* The one in the main table to exactly this block; none is fine. */
+int route_delete(struct netlink *nl, struct cidr to, struct err *e);
 /* IPv4 unicast routes of all tables but `local`. */
 int route_each(struct netlink *nl, void (*fn)(void *arg, const struct route *r), void *arg, struct err *e);
 

@@ -49,8 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		answer(copy, &q);
 	dns_each_answer(copy, n, count, &answers);
 	dns_is_reply_to(copy, n, copy, n);
-	if (dns_age(copy, n, 7, &least) && !dns_age(copy, n, 0, &least))
-		__builtin_trap();
+	/* Ageing may change bytes that a forged name points into: nothing holds afterwards but its ending. */
+	dns_age(copy, n, 7, &least);
 	if (dns_truncate(copy, n) > n)
 		__builtin_trap();
 	return 0;
