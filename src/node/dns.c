@@ -255,7 +255,11 @@ static void serve(struct dns *d, struct reply_to to, const uint8_t *query, size_
 		reply_rcode(d, to, query, &q, r);
 		return;
 	}
-	if (!d->zone || !dns_zone_find(d->zone, q.name, q.type, d->turn++, &a)) {
+	if (!d->zone) {
+		reply_rcode(d, to, query, &q, DNS_SERVFAIL);
+		return;
+	}
+	if (!dns_zone_find(d->zone, q.name, q.type, d->turn++, &a)) {
 		forward(d, to, query, n, &q, NULL);
 		return;
 	}

@@ -14,7 +14,7 @@ struct dns;
 int dns_open(struct loop *loop, uint32_t ip, const char *resolv_conf, struct dns **ret, struct err *e);
 void dns_free(struct dns *d);
 int dns_port(const struct dns *d);
-/* Takes the zone.  Before the first one every question about any name is forwarded. */
+/* Takes the zone.  Before the first one nothing is known, and every client is told to try again (SERVFAIL). */
 void dns_set_zone(struct dns *d, struct dns_zone *zone);
 
 #endif

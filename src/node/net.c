@@ -41,6 +41,7 @@ void net_free(struct net *n, bool remove)
 	leases_free(n->leases);
 	netlink_close(n->nl);
 	nft_close(n->nft);
+	conntrack_close(n->conntrack);
 	service_rules_free(n->rules);
 	json_decref(n->services);
 	json_decref(n->groups);

@@ -39,16 +39,30 @@ static void put_message(struct nlmsghdr *h, uint32_t ip)
 	mnl_attr_nest_end(h, filter);
 }
 
-void conntrack_forget(uint32_t ip)
+struct mnl_socket *conntrack_open(void)
 {
 	struct mnl_socket *s = mnl_socket_open2(NETLINK_NETFILTER, SOCK_CLOEXEC);
+
+	if (s && mnl_socket_bind(s, 0, MNL_SOCKET_AUTOPID) < 0) {
+		mnl_socket_close(s);
+		return NULL;
+	}
+	return s;
+}
+
+void conntrack_close(struct mnl_socket *s)
+{
+	if (s)
+		mnl_socket_close(s);
+}
+
+void conntrack_forget(struct mnl_socket *s, uint32_t ip)
+{
 	char buf[1024];
 
 	if (!s)
 		return;
 	put_message(mnl_nlmsg_put_header(buf), ip);
-	if (mnl_socket_bind(s, 0, MNL_SOCKET_AUTOPID) == 0 &&
-	    mnl_socket_sendto(s, buf, ((struct nlmsghdr *)buf)->nlmsg_len) >= 0)
+	if (mnl_socket_sendto(s, buf, ((struct nlmsghdr *)buf)->nlmsg_len) >= 0)
 		(void)mnl_socket_recvfrom(s, buf, sizeof(buf));
-	mnl_socket_close(s);
 }

@@ -13,7 +13,6 @@
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "node/net_conntrack.h"
 #include "node/net_parts.h"
 
 #define REAP_MS 1000
@@ -224,7 +223,7 @@ void net_detach(struct net *n, const char *uid)
 	rules_leave(&n->shape, &m, &text);
 	if (nft_run(n->nft, text.p, &e) < 0)
 		log_warn("cannot remove a pod's rules, ignoring: %s", e.text);
-	conntrack_forget(m.ip);
+	conntrack_forget(n->conntrack, m.ip);
 	leases_release(n->leases, lease);
 	net_reap_later(n);
 }

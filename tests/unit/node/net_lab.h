@@ -52,6 +52,7 @@ void lab_serve(struct lab *lab, int pod, const char *ip, int port, const char *w
 const char *lab_ask(struct lab *lab, int pod, const char *ip, int port);
 /* The same in one datagram. */
 const char *lab_ask_udp(struct lab *lab, int pod, const char *ip, int port);
+const char *lab_ask_udp_from(struct lab *lab, int pod, int from, const char *ip, int port);
 /* Runs a shell command in a pod; its output, trimmed.  For looking at things with ip and nft. */
 const char *lab_shell(struct lab *lab, int pod, const char *command);
 /* Runs fn in a child in the pod while the loop turns here; the child's text comes back. */

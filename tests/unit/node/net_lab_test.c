@@ -259,6 +259,7 @@ struct target {
 	const char *ip;
 	int port;
 	int type;
+	int from;
 };
 
 static const char *why(int error)
@@ -289,6 +290,8 @@ static void ask(void *arg, struct sbuf *out)
 	ssize_t n;
 
 	inet_pton(AF_INET, t->ip, &a.sin_addr);
+	if (t->from)
+		bind_to(fd, "0.0.0.0", t->from);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || (t->type == SOCK_DGRAM && send(fd, "q", 1, 0) < 0)) {
@@ -304,12 +307,17 @@ static void ask(void *arg, struct sbuf *out)
 
 const char *lab_ask(struct lab *lab, int pod, const char *ip, int port)
 {
-	return lab_do(lab, pod, ask, &(struct target){ ip, port, SOCK_STREAM });
+	return lab_do(lab, pod, ask, &(struct target){ ip, port, SOCK_STREAM, 0 });
 }
 
 const char *lab_ask_udp(struct lab *lab, int pod, const char *ip, int port)
 {
-	return lab_do(lab, pod, ask, &(struct target){ ip, port, SOCK_DGRAM });
+	return lab_ask_udp_from(lab, pod, 0, ip, port);
+}
+
+const char *lab_ask_udp_from(struct lab *lab, int pod, int from, const char *ip, int port)
+{
+	return lab_do(lab, pod, ask, &(struct target){ ip, port, SOCK_DGRAM, from });
 }
 
 static void run_shell(void *arg, struct sbuf *out)

@@ -3,9 +3,12 @@
 #include "node/net.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "node/net_lab.h"
+#include "node/net_nft.h"
 #include "test.h"
 
 #define PREFIX "0a1b2c3d"
@@ -253,7 +256,8 @@ TEST("kubernetes.default leads to the server on loopback, and nothing else of lo
 		CHECK_STR(lab_ask(&lab, -1, "10.96.0.1", 443), "api");
 		/* A pod that may change its routes sends 127.0.0.1 out to the host. */
 		lab_shell(&lab, 0,
-			  "ip link set lo down; ip addr del 127.0.0.1/8 dev lo; ip route del local 127.0.0.0/8 dev lo "
+			  "exec 2>/dev/null; ip link set lo down; ip addr del 127.0.0.1/8 dev lo; ip route del local "
+			  "127.0.0.0/8 dev lo "
 			  "table local;"
 			  "ip route add 127.0.0.1 via 10.244.0.1 src 10.244.0.2; echo 1 "
 			  ">/proc/sys/net/ipv4/conf/eth0/route_localnet");
@@ -380,6 +384,28 @@ TEST("a restart keeps addresses, links and ports, and the ended can be dropped")
 	lab_leave(&lab);
 }
 
+TEST("a client that keeps its socket is led to another endpoint when its own is gone")
+{
+	struct lab lab;
+	const char *want;
+
+	lab_enter(&lab);
+	if (open_with_web(&lab, 2)) {
+		bool second = streq(lab_ask_udp_from(&lab, 0, 5555, "10.96.0.10", 80), "2");
+
+		net_detach(lab.net, second ? "uid-2" : "uid-1");
+		if (second)
+			memcpy(lab.pods[2].ip, lab.pods[1].ip, sizeof(lab.pods[1].ip));
+		else
+			memcpy(lab.pods[1].ip, lab.pods[2].ip, sizeof(lab.pods[1].ip));
+		want = second ? "1" : "2";
+		sync_to(&lab, web_service(&lab, 1, ""));
+		CHECK_STR(lab_ask_udp_from(&lab, 0, 5555, "10.96.0.10", 80), want);
+	}
+	net_free(lab.net, true);
+	lab_leave(&lab);
+}
+
 TEST("two networks live side by side, and the second takes the next free block")
 {
 	struct lab lab;
@@ -436,6 +462,53 @@ TEST("a block the host already routes is left alone, foreign rules too")
 	CHECK_STR(lab_shell(&lab, -1, "nft list table ip other"), foreign);
 	net_free(lab.net, true);
 	CHECK_STR(lab_shell(&lab, -1, "nft list table ip other"), foreign);
+	lab_leave(&lab);
+}
+
+TEST("firewalls that drop by default are named")
+{
+	struct lab lab;
+	struct nft *nft = NULL;
+	struct err e = ERR_INIT;
+	auto_sbuf struct sbuf text = SBUF(1024);
+
+	lab_enter(&lab);
+	lab_shell(&lab, -1,
+		  "nft add table ip filter; nft 'add chain ip filter FORWARD { type filter hook forward priority 0; "
+		  "policy drop; "
+		  "}'; nft 'add chain ip filter OUT { type filter hook output priority 0; policy drop; }'; nft add "
+		  "table inet "
+		  "stoker_x; nft 'add chain inet stoker_x f { type filter hook forward priority 0; policy drop; }'");
+	CHECK_INT(nft_open(&nft, &e), 0);
+	nft_foreign_drops(nft, "stoker_", &text);
+	CHECK_STR(text.p, "ip filter FORWARD");
+	CHECK_INT(nft_run(nft, "add rule ip nowhere x accept", &e), -1);
+	CHECK(strstr(e.text, "nftables: "));
+	nft_close(nft);
+	lab_leave(&lab);
+}
+
+TEST("a server without privileges is told what it lacks")
+{
+	struct lab lab;
+	struct net_config config = { .prefix = PREFIX,
+				     .pod_cidr = "10.244.0.0/16",
+				     .service_cidr = "10.96.0.0/12",
+				     .dir = lab.dir,
+				     .domain = "cluster.local" };
+	struct net *net = NULL;
+	struct err e = ERR_INIT;
+
+	lab_enter(&lab);
+	CHECK_INT(chmod(test_dir(), 0777) | chmod(lab.dir, 0777), 0);
+	CHECK_INT(seteuid(65534), 0);
+	CHECK_INT(net_open(lab.loop, &config, &net, &e), -1);
+	CHECK_INT(seteuid(0), 0);
+	CHECK_INT(e.kind, ERR_UNAVAILABLE);
+	CHECK(strstr(e.text, "needs root"));
+	config.prefix = "UPPERCASE";
+	CHECK_INT(net_open(lab.loop, &config, &net, &e), -1);
+	CHECK_INT(e.kind, ERR_INVALID);
 	lab_leave(&lab);
 }
 
