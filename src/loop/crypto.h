@@ -20,6 +20,11 @@ void crypto_uuid(char out[37]);
 void crypto_sha256(const void *p, size_t n, unsigned char out[SHA256_LEN]);
 /* Of several texts as if they were one. */
 void crypto_sha256_parts(const struct str *parts, size_t n, unsigned char out[SHA256_LEN]);
+/* The same for bytes that come piece by piece; crypto_sha256_end() frees it. */
+struct sha256;
+struct sha256 *crypto_sha256_new(void);
+void crypto_sha256_add(struct sha256 *h, const void *p, size_t n);
+void crypto_sha256_end(struct sha256 *h, unsigned char out[SHA256_LEN]);
 /* In constant time. */
 bool crypto_same(const void *a, const void *b, size_t n);
 
