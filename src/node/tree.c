@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/* tree.c - rm -r for trees that strangers made
+ *
+ * A container can nest directories deeper than any path is long.  So a directory far down is first moved up beside the
+ * ones at the top, which keeps the number of open directories small whatever the depth.
+ */
+#include "node/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/str.h"
+
+#define DEEPEST 64
+
+struct removal {
+	int top;
+	unsigned moved;
+	size_t *budget;
+	dev_t dev;
+};
+
+static bool spend(const struct removal *r)
+{
+	if (!r->budget)
+		return true;
+	if (!*r->budget)
+		return false;
+	--*r->budget;
+	return true;
+}
+
+/* To the top, under a name that is not taken. */
+static bool move_up(struct removal *r, int dir, const char *name)
+{
+	char to[48];
+
+	for (int tries = 0; tries < 1000; tries++) {
+		snprintf(to, sizeof(to), ".moved-%u", r->moved++);
+		if (renameat2(dir, name, r->top, to, RENAME_NOREPLACE) == 0)
+			return true;
+		if (errno != EEXIST)
+			return false;
+	}
+	return false;
+}
+
+static bool empty_dir(struct removal *r, int fd, int depth);
+
+static bool remove_entry(struct removal *r, int dir, const char *name, int depth)
+{
+	struct stat st;
+	int fd;
+
+	if (!spend(r))
+		return false;
+	if (unlinkat(dir, name, 0) == 0 || unlinkat(dir, name, AT_REMOVEDIR) == 0)
+		return true;
+	if (depth >= DEEPEST)
+		return move_up(r, dir, name);
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) < 0 || st.st_dev != r->dev) {
+		close(fd);
+		return false;
+	}
+	return empty_dir(r, fd, depth + 1) && unlinkat(dir, name, AT_REMOVEDIR) == 0;
+}
+
+/* Takes fd.  Reading goes on while entries vanish; what readdir missed is seen in the next round. */
+static bool empty_dir(struct removal *r, int fd, int depth)
+{
+	DIR *d = fdopendir(fd);
+	bool ok = d;
+	bool found = true;
+
+	if (!d)
+		close(fd);
+	while (ok && found) {
+		found = false;
+		rewinddir(d);
+		for (struct dirent *de = readdir(d); ok && de; de = readdir(d)) {
+			if (streq(de->d_name, ".") || streq(de->d_name, ".."))
+				continue;
+			found = true;
+			ok = remove_entry(r, fd, de->d_name, depth);
+		}
+	}
+	if (d)
+		closedir(d);
+	return ok;
+}
+
+bool tree_remove(const char *path, size_t *budget)
+{
+	struct removal r = { .budget = budget };
+	struct stat st;
+	bool ok;
+
+	if (unlink(path) == 0 || rmdir(path) == 0 || errno == ENOENT)
+		return true;
+	r.top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (r.top < 0 || fstat(r.top, &st) < 0)
+		return false;
+	r.dev = st.st_dev;
+	ok = empty_dir(&r, fcntl(r.top, F_DUPFD_CLOEXEC, 3), 0);
+	close(r.top);
+	return ok && rmdir(path) == 0;
+}
