@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: Apache-2.0
+/* image.c - `stoker image`: the images in a server's data directory
+ *
+ * Images are files of the node, not objects of the API: many gigabytes that belong to one machine.  So these commands
+ * work on DIR/images itself, as whoever owns the directory, on the machine where it is; whoever may not enter DIR is
+ * refused by the kernel.  A running server is not asked and not disturbed: both sides change the index only under its
+ * lock, look at it anew before each use, and never remove what a container uses or a pull is bringing in
+ * (node/image_store.c).  The three laws stay whole, for no object is touched.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "cli/command.h"
+#include "client/client.h"
+#include "node/image.h"
+
+struct image_settings {
+	const char *data, *output, *authfile, *cert_dir, *name, *format;
+	bool plain_http, force, all, quiet;
+	int64_t older;
+};
+
+#define OPT(member_) .offset = offsetof(struct image_settings, member_)
+#define DATA_OPT                                                                                                       \
+	{                                                                                                              \
+		.name = "data", .type = OPT_STRING, OPT(data), .arg = "DIR",                                           \
+		.help = "the server's data directory (default as root: /var/lib/stoker)"                               \
+	}
+#define OUTPUT_OPT                                                                                                     \
+	{                                                                                                              \
+		.name = "output", .letter = 'o', .type = OPT_CHOICE, OPT(output), .arg = "FORM",                       \
+		.choices = "text|json", .help = "how to print (default: text)"                                         \
+	}
+#define QUIET_OPT                                                                                                      \
+	{                                                                                                              \
+		.name = "quiet", .letter = 'q', .type = OPT_FLAG, OPT(quiet), .help = "show no progress"               \
+	}
+#define REGISTRY_OPTS                                                                                                  \
+	{ .name = "authfile",                                                                                          \
+	  .type = OPT_STRING,                                                                                          \
+	  OPT(authfile),                                                                                               \
+	  .arg = "FILE",                                                                                               \
+	  .help = "credentials, as `skopeo login` writes them (default: where skopeo keeps them)" },                   \
+		{ .name = "cert-dir",                                                                                  \
+		  .type = OPT_STRING,                                                                                  \
+		  OPT(cert_dir),                                                                                       \
+		  .arg = "DIR",                                                                                        \
+		  .help = "the registry's CA and our certificates (*.crt, *.cert, *.key)" },                           \
+	{                                                                                                              \
+		.name = "plain-http", .type = OPT_FLAG, OPT(plain_http),                                               \
+		.help = "a registry written HOST:PORT may speak plain HTTP (localhost always may)"                     \
+	}
+
+/* A store that is open, and the loop its work runs on. */
+struct session {
+	struct loop *loop;
+	struct images *images;
+	bool quiet;
+	bool done;
+	struct err err;
+	char *id;
+	char *name;
+};
+
+static int session_open(const struct image_settings *s, struct session *ret, struct err *e)
+{
+	auto_sbuf struct sbuf dir = SBUF(4096);
+	struct images_config config = { .dir = s->data, .prefix = "" };
+	struct stat st;
+
+	*ret = (struct session){ .quiet = s->quiet, .err = ERR_INIT };
+	if (!config.dir) {
+		default_data_dir(&dir);
+		config.dir = dir.p;
+	}
+	/* A mistyped directory must not become a new, empty store. */
+	if (stat(config.dir, &st) < 0)
+		return err_errno(e, ERR_NOT_FOUND, "%s (give the server's data directory with --data)", config.dir);
+	ret->loop = loop_new();
+	if (images_open(ret->loop, &config, &ret->images, e) < 0) {
+		loop_free(ret->loop);
+		return -1;
+	}
+	return 0;
+}
+
+static void session_close(struct session *s)
+{
+	images_settle(s->images);
+	images_free(s->images);
+	loop_free(s->loop);
+	free(s->id);
+	free(s->name);
+}
+
+static void on_progress(void *arg, const char *line)
+{
+	const struct session *s = arg;
+
+	if (!s->quiet)
+		fprintf(stderr, "%s\n", line);
+}
+
+static void on_done(void *arg, const struct image_info *info, const struct err *e)
+{
+	struct session *s = arg;
+
+	s->done = true;
+	s->err = *e;
+	if (!info)
+		return;
+	s->id = xstrdup(info->id);
+	s->name = xstrdup(info->name);
+}
+
+static struct pull_options options_of(const struct image_settings *s, struct session *session)
+{
+	return (struct pull_options){
+		.plain_http = s->plain_http,
+		.progress = on_progress,
+		.arg = session,
+		.authfile = s->authfile ? s->authfile : "",
+		.cert_dir = s->cert_dir,
+	};
+}
+
+static int session_wait(const struct command *cmd, struct session *s)
+{
+	int status = 0;
+
+	while (!s->done)
+		loop_turn(s->loop, false);
+	if (s->err.kind != ERR_NONE)
+		status = command_fail(cmd, &s->err);
+	else
+		printf("%s %s\n", s->id, s->name && *s->name ? s->name : "-");
+	session_close(s);
+	return status;
+}
+
+/* Options, and an open store: 0, or the exit status to leave with. */
+static int begin(const struct command *cmd, int argc, char **argv, int min, int max, struct image_settings *s,
+		 struct session *session, char ***ret_rest, int *ret_n)
+{
+	struct err e = ERR_INIT;
+
+	if (command_parse(cmd, s, argc, argv, min, max, ret_rest, ret_n) < 0)
+		return 2;
+	return session_open(s, session, &e) < 0 ? command_fail(cmd, &e) : 0;
+}
+
+static void print_json(const json_t *doc)
+{
+	auto_sbuf struct sbuf out = SBUF(SIZE_MAX / 2);
+
+	jsonx_dump_pretty(doc, &out);
+	printf("%s", out.p);
+	if (!out.n || out.p[out.n - 1] != '\n')
+		putchar('\n');
+}
+
+static void size_text(int64_t bytes, char *out, size_t n)
+{
+	static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+	double v = (double)bytes;
+	size_t i = 0;
+
+	for (; v >= 1000 && i + 1 < ARRAY_SIZE(units); i++)
+		v /= 1000;
+	snprintf(out, n, i && v < 10 ? "%.1f%s" : "%.0f%s", v, units[i]);
+}
+
+/* ---- list ---- */
+
+static const struct opt list_opts[] = { OUTPUT_OPT, DATA_OPT, OPT_END };
+
+static void print_line(const char *name, const json_t *image)
+{
+	char size[32], age[32] = "-";
+	int64_t used = 0;
+
+	size_text(jsonx_int_or(image, "bytes", 0), size, sizeof(size));
+	if (clock_parse_rfc3339(jsonx_str_or(image, "used", ""), &used))
+		clock_age(clock_wall() - used / 1000000, age, sizeof(age));
+	printf("%-12.12s %8s %8s  %s\n", jsonx_str_or(image, "id", "") + strlen("sha256:"), size, age, name);
+}
+
+static int run_list(const struct command *cmd, int argc, char **argv)
+{
+	struct image_settings s = { 0 };
+	struct session session;
+	json_auto_t *list = NULL;
+	json_t *image, *name;
+	size_t i, k;
+	char **rest;
+	int n;
+	int status = begin(cmd, argc, argv, 0, 0, &s, &session, &rest, &n);
+
+	if (status)
+		return status;
+	list = images_list(session.images);
+	session_close(&session);
+	if (s.output && streq(s.output, "json")) {
+		print_json(list);
+		return 0;
+	}
+	printf("%-12s %8s %8s  %s\n", "ID", "SIZE", "USED", "NAME");
+	json_array_foreach (list, i, image) {
+		json_array_foreach (json_object_get(image, "names"), k, name)
+			print_line(json_string_value(name), image);
+		if (!k)
+			print_line("<none>", image);
+	}
+	return 0;
+}
+
+const struct command cmd_image_list = {
+	.name = "image list",
+	.args = "[-o json]",
+	.summary = "List the images on this machine",
+	.details = "USED is how long ago a container last started from it, or it was fetched.\n"
+		   "The image `host`, this machine's own file system, is always there and not listed.\n",
+	.opts = list_opts,
+	.run = run_list,
+};
+
+/* ---- pull ---- */
+
+static const struct opt pull_opts[] = { REGISTRY_OPTS, QUIET_OPT, DATA_OPT, OPT_END };
+
+static int run_pull(const struct command *cmd, int argc, char **argv)
+{
+	struct image_settings s = { 0 };
+	struct session session;
+	struct pull_options o;
+	char **rest;
+	int n;
+	int status = begin(cmd, argc, argv, 1, 1, &s, &session, &rest, &n);
+
+	if (status)
+		return status;
+	o = options_of(&s, &session);
+	images_pull(session.images, rest[0], &o, on_done, &session);
+	return session_wait(cmd, &session);
+}
+
+const struct command cmd_image_pull = {
+	.name = "image pull",
+	.args = "NAME",
+	.summary = "Fetch an image from its registry",
+	.details = "Prints the image's id and full name. What is here already is not fetched again.\n\n"
+		   "Examples:\n"
+		   "  stoker image pull debian:12\n"
+		   "  stoker image pull registry.lab:5000/torch --plain-http\n",
+	.opts = pull_opts,
+	.run = run_pull,
+};
+
+/* ---- push ---- */
+
+static int run_push(const struct command *cmd, int argc, char **argv)
+{
+	struct image_settings s = { 0 };
+	struct session session;
+	struct pull_options o;
+	char **rest;
+	int n;
+	int status = begin(cmd, argc, argv, 1, 2, &s, &session, &rest, &n);
+
+	if (status)
+		return status;
+	o = options_of(&s, &session);
+	images_push(session.images, rest[0], n > 1 ? rest[1] : rest[0], &o, on_done, &session);
+	return session_wait(cmd, &session);
+}
+
+const struct command cmd_image_push = {
+	.name = "image push",
+	.args = "NAME [TO]",
+	.summary = "Copy an image to a registry",
+	.details = "Without TO it goes where its name says.\n\n"
+		   "Example:\n"
+		   "  stoker image push train:v3 registry.lab:5000/train:v3\n",
+	.opts = pull_opts,
+	.run = run_push,
+};
+
+/* ---- import ---- */
+
+static const struct opt import_opts[] = {
+	{ .name = "name",
+	  .type = OPT_STRING,
+	  OPT(name),
+	  .arg = "NAME",
+	  .help = "what to call it (default: what the archive says)" },
+	QUIET_OPT,
+	DATA_OPT,
+	OPT_END,
+};
+
+static int run_import(const struct command *cmd, int argc, char **argv)
+{
+	struct image_settings s = { 0 };
+	struct session session;
+	struct pull_options o;
+	char **rest;
+	int n;
+	int status = begin(cmd, argc, argv, 1, 1, &s, &session, &rest, &n);
+
+	if (status)
+		return status;
+	o = options_of(&s, &session);
+	images_import(session.images, rest[0], s.name, &o, on_done, &session);
+	return session_wait(cmd, &session);
+}
+
+const struct command cmd_image_import = {
+	.name = "image import",
+	.args = "FILE [--name NAME]",
+	.summary = "Take in images from an archive",
+	.details = "FILE is what `docker save`, `podman save` or `stoker image export` wrote, or a directory\n"
+		   "with an OCI layout. All images in it are taken in.\n",
+	.opts = import_opts,
+	.run = run_import,
+};
+
+/* ---- export ---- */
+
+static const struct opt export_opts[] = {
+	{ .name = "format",
+	  .type = OPT_CHOICE,
+	  OPT(format),
+	  .arg = "FORM",
+	  .choices = "docker-archive|oci-archive",
+	  .help = "form of the archive (default: docker-archive)" },
+	QUIET_OPT,
+	DATA_OPT,
+	OPT_END,
+};
+
+static int run_export(const struct command *cmd, int argc, char **argv)
+{
+	struct image_settings s = { 0 };
+	struct session session;
+	struct pull_options o;
+	char **rest;
+	int n;
+	int status = begin(cmd, argc, argv, 2, 2, &s, &session, &rest, &n);
+
+	if (status)
+		return status;
+	o = options_of(&s, &session);
+	images_export(session.images, rest[0], rest[1], s.format ? s.format : "docker-archive", &o, on_done, &session);
+	return session_wait(cmd, &session);
+}
+
+const struct command cmd_image_export = {
+	.name = "image export",
+	.args = "NAME FILE",
+	.summary = "Write an image to an archive",
+	.details = "The file is one that `docker load`, `podman load` and `stoker image import` read.\n",
+	.opts = export_opts,
+	.run = run_export,
+};
+
+/* ---- tag ---- */
+
+static const struct opt tag_opts[] = { DATA_OPT, OPT_END };
+
+static int run_tag(const struct command *cmd, int argc, char **argv)
+{
+	struct image_settings s = { 0 };
+	struct session session;
+	struct err e = ERR_INIT;
+	char **rest;
+	int n;
+	int status = begin(cmd, argc, argv, 2, 2, &s, &session, &rest, &n);
+
+	if (status)
+		return status;
+	if (images_tag(session.images, rest[0], rest[1], &e) < 0)
+		status = command_fail(cmd, &e);
+	session_close(&session);
+	return status;
+}
+
+const struct command cmd_image_tag = {
+	.name = "image tag",
+	.args = "NAME NEW",
+	.summary = "Give an image a further name",
+	.details = "A name that another image had moves to this one.\n",
+	.opts = tag_opts,
+	.run = run_tag,
+};
+
+/* ---- rm ---- */
+
+static const struct opt rm_opts[] = {
+	{ .name = "force",
+	  .letter = 'f',
+	  .type = OPT_FLAG,
+	  OPT(force),
+	  .help = "also if containers use it; they keep its files until they end" },
+	DATA_OPT,
+	OPT_END,
+};
+
+static int run_rm(const struct command *cmd, int argc, char **argv)
+{
+	struct image_settings s = { 0 };
+	struct session session;
+	char **rest;
+	int n;
+	int status = begin(cmd, argc, argv, 1, 1000, &s, &session, &rest, &n);
+
+	if (status)
+		return status;
+	for (int i = 0; i < n; i++) {
+		struct err e = ERR_INIT;
+
+		if (images_remove(session.images, rest[i], s.force, &e) < 0)
+			status = command_fail(cmd, &e);
+		else
+			printf("image %s removed\n", rest[i]);
+	}
+	session_close(&session);
+	return status;
+}
+
+const struct command cmd_image_rm = {
+	.name = "image rm",
+	.args = "NAME...",
+	.summary = "Remove names, and images with their last name",
+	.opts = rm_opts,
+	.run = run_rm,
+};
+
+/* ---- inspect ---- */
+
+static int run_inspect(const struct command *cmd, int argc, char **argv)
+{
+	struct image_settings s = { 0 };
+	struct session session;
+	struct err e = ERR_INIT;
+	json_auto_t *doc = NULL;
+	char **rest;
+	int n;
+	int status = begin(cmd, argc, argv, 1, 1, &s, &session, &rest, &n);
+
+	if (status)
+		return status;
+	if (images_inspect(session.images, rest[0], &doc, &e) < 0)
+		status = command_fail(cmd, &e);
+	else
+		print_json(doc);
+	session_close(&session);
+	return status;
+}
+
+const struct command cmd_image_inspect = {
+	.name = "image inspect",
+	.args = "NAME",
+	.summary = "Show all that is known of an image, as JSON",
+	.opts = tag_opts,
+	.run = run_inspect,
+};
+
+/* ---- prune ---- */
+
+static const struct opt prune_opts[] = {
+	{ .name = "all", .letter = 'a', .type = OPT_FLAG, OPT(all), .help = "every image that no container uses" },
+	{ .name = "older",
+	  .type = OPT_DURATION,
+	  OPT(older),
+	  .arg = "TIME",
+	  .help = "also what was not used for so long: 12h, 30d" },
+	OUTPUT_OPT,
+	DATA_OPT,
+	OPT_END,
+};
+
+static void print_removed(const json_t *removed)
+{
+	int64_t bytes = 0;
+	char size[32];
+	json_t *image;
+	size_t i;
+
+	json_array_foreach (removed, i, image) {
+		const char *name = json_string_value(json_array_get(json_object_get(image, "names"), 0));
+
+		bytes += jsonx_int_or(image, "bytes", 0);
+		printf("%.12s  %s\n", jsonx_str_or(image, "id", "") + strlen("sha256:"), name ? name : "<none>");
+	}
+	size_text(bytes, size, sizeof(size));
+	printf("%zu image%s removed, at most %s\n", i, i == 1 ? "" : "s", size);
+}
+
+static int run_prune(const struct command *cmd, int argc, char **argv)
+{
+	struct image_settings s = { 0 };
+	struct images_policy policy;
+	struct session session;
+	json_auto_t *removed = NULL;
+	struct err e = ERR_INIT;
+	char **rest;
+	int n;
+	int status = begin(cmd, argc, argv, 0, 0, &s, &session, &rest, &n);
+
+	if (status)
+		return status;
+	policy = (struct images_policy){ .nameless = true, .all = s.all, .max_age = s.older };
+	if (images_prune(session.images, &policy, &removed, &e) < 0)
+		status = command_fail(cmd, &e);
+	else if (s.output && streq(s.output, "json"))
+		print_json(removed);
+	else
+		print_removed(removed);
+	session_close(&session);
+	return status;
+}
+
+const struct command cmd_image_prune = {
+	.name = "image prune",
+	.args = "[--all] [--older TIME]",
+	.summary = "Remove images that lost their name, or more",
+	.details = "Images that containers use always stay.\n",
+	.opts = prune_opts,
+	.run = run_prune,
+};
