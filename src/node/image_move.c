@@ -5,6 +5,7 @@
  * Files outside the store are reached by a symlink in the worker's directory (see image_skopeo.c on colons).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -92,6 +93,20 @@ static char *archive_target(const struct image_request *r)
 	return xasprintf("%s:file", r->form);
 }
 
+/* skopeo writes into an empty file that is there, by the link's name. */
+static int make_partial(const char *partial, const char *link, struct err *e)
+{
+	auto_close int fd = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (fd < 0)
+		return err_errno(e, errno == ENOSPC ? ERR_STORAGE_FULL : ERR_INTERNAL, "%s", partial);
+	if (symlink(partial, link) < 0) {
+		unlink(partial);
+		return err_errno(e, ERR_INTERNAL, "%s", link);
+	}
+	return 0;
+}
+
 static int export(const struct image_request *r, struct image_worker *w, const char *dir, json_t **ret, struct err *e)
 {
 	auto_free char *partial = xasprintf("%s.partial-%d", r->to, (int)getpid());
@@ -103,8 +118,8 @@ static int export(const struct image_request *r, struct image_worker *w, const c
 
 	if (write_layout(r->images->store, r->name, dir, &id, e) < 0)
 		return -1;
-	if (symlink(partial, link) < 0)
-		return err_errno(e, ERR_INTERNAL, "%s", link);
+	if (make_partial(partial, link, e) < 0)
+		return -1;
 	begin_from_store(&s, dir, w);
 	skopeo_add(&s, "oci:out:image");
 	skopeo_add(&s, target);

@@ -314,8 +314,11 @@ int image_store_document(struct image_store *s, const char *digest, json_t **ret
 		return -1;
 	crypto_sha256(text.p ? text.p : "", text.n, hash);
 	hex_encode(hash, sizeof(hash), &hex);
-	if (!streq(hex.p, digest + strlen("sha256:")))
+	if (!streq(hex.p, digest + strlen("sha256:"))) {
+		/* So that the next pull fetches it again. */
+		unlink(path);
 		return err_set(e, ERR_CORRUPT, "%s: its content does not have this hash", path);
+	}
 	if (jsonx_parse(text.p ? text.p : "", text.n, NULL, NULL, ret, e) < 0) {
 		e->kind = ERR_INVALID;
 		return err_prefix(e, "%s", digest);

@@ -15,6 +15,7 @@
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "loop/crypto.h"
 #include "node/image_parts.h"
 #include "node/layer.h"
 #include "node/tree.h"
@@ -60,6 +61,24 @@ static int unpack_into(const char *blob, const char *diff_id, const char *dir, s
 	return 0;
 }
 
+/* A blob that the disk has spoilt must not be taken for the right one by the next pull. */
+static void drop_if_damaged(const char *blob, const char *digest)
+{
+	auto_close int fd = open(blob, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct sha256 *hash = crypto_sha256_new();
+	auto_sbuf struct sbuf hex = SBUF(128);
+	unsigned char out[SHA256_LEN];
+	char buf[65536];
+	ssize_t n;
+
+	while (fd >= 0 && (n = read(fd, buf, sizeof(buf))) > 0)
+		crypto_sha256_add(hash, buf, (size_t)n);
+	crypto_sha256_end(hash, out);
+	hex_encode(out, sizeof(out), &hex);
+	if (!str_ends(digest, hex.p))
+		unlink(blob);
+}
+
 static int unpack_layer(struct image_store *s, const char *work, const char *digest, const char *diff_id, struct err *e)
 {
 	auto_free char *layer = image_store_layer(s, diff_id);
@@ -69,6 +88,7 @@ static int unpack_layer(struct image_store *s, const char *work, const char *dig
 
 	if (unpack_into(blob, diff_id, dir, &sum, e) < 0 || write_size(layer, &sum, e) < 0) {
 		tree_remove(dir, NULL);
+		drop_if_damaged(blob, digest);
 		return -1;
 	}
 	if (rename(dir, layer) < 0) {
