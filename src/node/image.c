@@ -43,6 +43,7 @@ void images_free(struct images *i)
 	if (!i)
 		return;
 	image_requests_free(i);
+	image_host_done(i);
 	if (i->sweeper > 0) {
 		loop_forget_child(i->loop, i->sweeper);
 		kill(i->sweeper, SIGKILL);

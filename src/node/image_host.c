@@ -6,7 +6,8 @@
  * empty, opaque directories for /proc, /sys, /dev, /run, /tmp and the data directory.
  *
  * This makes a read-only overlay of its own, and the container's overlay stacks upon it.  One would not do: an upper
- * directory that lies below its own lower one ("/") is refused by the kernel.
+ * directory that lies below its own lower one ("/") is refused by the kernel.  The first one stays mounted at
+ * DIR/images/host as long as the server runs; a server that was killed leaves it to the next.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +17,6 @@
 #include <sys/xattr.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/image_parts.h"
@@ -95,7 +95,7 @@ static int mount_base(const char *mask, const char *base, struct err *e)
 	return 0;
 }
 
-int image_host_base(const char *data, const char *mask, const char *base, struct err *e)
+static int mount_both(const char *data, const char *mask, const char *base, struct err *e)
 {
 	int r;
 
@@ -107,6 +107,34 @@ int image_host_base(const char *data, const char *mask, const char *base, struct
 	/* The overlay keeps it alive. */
 	umount2(mask, MNT_DETACH);
 	return r;
+}
+
+int image_host_base(struct images *i, char **ret, struct err *e)
+{
+	auto_free char *base = image_store_path(i->store, "host");
+	auto_free char *mask = image_store_path(i->store, "host-mask");
+
+	if (!image_is_mount(base)) {
+		if (file_make_dirs(base, 0700, e) < 0 || file_make_dirs(mask, 0700, e) < 0 ||
+		    mount_both(i->store->data, mask, base, e) < 0)
+			return -1;
+		rmdir(mask);
+	}
+	i->host_mounted = true;
+	*ret = TAKE(base);
+	return 0;
+}
+
+void image_host_done(struct images *i)
+{
+	auto_free char *base = NULL;
+
+	if (!i->host_mounted)
+		return;
+	base = image_store_path(i->store, "host");
+	if (umount2(base, MNT_DETACH | UMOUNT_NOFOLLOW) == 0)
+		rmdir(base);
+	i->host_mounted = false;
 }
 
 /* ---- parts of the system on disks of their own ---- */

@@ -137,13 +137,11 @@ static int mount_layers(struct images *i, const json_t *layers, const char *scra
 static int mount_host(struct images *i, const char *scratch, const char *target, bool read_only, struct err *e)
 {
 	auto_sbuf struct sbuf options = SBUF(OPTIONS_MAX);
-	auto_free char *mask = below(scratch, "mask");
-	auto_free char *base = below(scratch, "base");
+	auto_free char *base = NULL;
 	struct dirs d = { 0 };
 	int r;
 
-	if (make_dir(scratch, "mask", e) < 0 || make_dir(scratch, "base", e) < 0 ||
-	    image_host_base(i->store->data, mask, base, e) < 0)
+	if (image_host_base(i, &base, e) < 0)
 		return -1;
 	r = add_dir(&d, &options, "lowerdir=", base, e);
 	if (r == 0)
@@ -151,7 +149,6 @@ static int mount_host(struct images *i, const char *scratch, const char *target,
 	if (r == 0)
 		r = mount_overlay(&d, &options, scratch, target, read_only, e);
 	dirs_done(&d);
-	umount2(base, MNT_DETACH);
 	if (r == 0)
 		image_host_extras(i->store->data, target);
 	return r;
@@ -159,7 +156,7 @@ static int mount_host(struct images *i, const char *scratch, const char *target,
 
 /* ---- what is there already ---- */
 
-static bool is_mount_point(const char *path)
+bool image_is_mount(const char *path)
 {
 	auto_free char *parent = below(path, "..");
 	struct stat a, b;
@@ -171,7 +168,7 @@ static bool is_mounted(const char *id, const char *scratch, const char *target)
 {
 	json_auto_t *mark = image_scratch_mark(scratch);
 
-	return mark && streq(jsonx_str_or(mark, "id", ""), id) && is_mount_point(target);
+	return mark && streq(jsonx_str_or(mark, "id", ""), id) && image_is_mount(target);
 }
 
 /* Marks the image as used while the index still has it: from here on nothing removes its layers. */
@@ -276,22 +273,15 @@ static void remove_scratch(const char *scratch, const char *trash)
 
 void images_unmount(const char *scratch, const char *target)
 {
-	static const char *const helpers[] = { "base", "mask" };
 	json_auto_t *mark = image_scratch_mark(scratch);
 	struct stat st;
 
 	/* Whatever is stacked there, also by a start that was cut short. */
-	for (int i = 0; i < 16 && is_mount_point(target); i++)
+	for (int i = 0; i < 16 && image_is_mount(target); i++)
 		if (umount2(target, MNT_DETACH | UMOUNT_NOFOLLOW) < 0) {
 			log_warn("unmount %s error=%s, ignoring", target, strerror(errno));
 			break;
 		}
-	for (size_t i = 0; i < ARRAY_SIZE(helpers); i++) {
-		auto_free char *path = below(scratch, helpers[i]);
-
-		if (is_mount_point(path))
-			umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
-	}
 	if (mark && jsonx_str(mark, "ref"))
 		unlink(jsonx_str(mark, "ref"));
 	if (lstat(scratch, &st) == 0)

@@ -218,6 +218,14 @@ static bool has_upper(struct str s)
 	return false;
 }
 
+/* Of the normal form, so that what is normal once stays so. */
+static size_t repository_len(const struct image_name *n)
+{
+	if (n->domain.n)
+		return n->domain.n + 1 + n->path.n;
+	return strlen(find(n->path, '/') ? HUB "/" : HUB "/library/") + n->path.n;
+}
+
 int image_name_parse(const char *text, struct image_name *ret, struct err *e)
 {
 	struct image_name n = { 0 };
@@ -245,7 +253,7 @@ int image_name_parse(const char *text, struct image_name *ret, struct err *e)
 		return refuse(e, text, "repository name must be lowercase");
 	if (!path_valid(rest))
 		return refuse(e, text, "");
-	if (n.domain.n + 1 + rest.n > NAME_MAX_LEN - (n.domain.n ? 0 : strlen(HUB "/library/")))
+	if (repository_len(&n) > NAME_MAX_LEN)
 		return refuse(e, text, "repository name must not be more than 255 characters");
 	if (!n.domain.n && rest.n == 64 && is_hex(rest))
 		return refuse(e, text, "cannot specify 64-byte hexadecimal strings");

@@ -16,6 +16,7 @@ struct images {
 	struct image_store *store;
 	struct map configs;             /* id -> config document, as long as the index stays the same */
 	struct image_request *requests; /* pulls, pushes, imports, exports under way */
+	bool host_mounted;              /* image_host.c */
 	pid_t sweeper;                  /* empties trash/, or 0 */
 };
 
@@ -124,10 +125,14 @@ void image_sweep(struct images *i);
 /* Empties trash/ and forgets abandoned work in tmp/; blocks. */
 void image_trash_empty(const struct image_store *s);
 
+/* --- image_mount.c --- */
+bool image_is_mount(const char *path);
+
 /* --- image_host.c --- */
-/* Mounts this machine's root file system without /proc, /sys, /dev, /run, /tmp and the data directory, read-only, at
- * `base`; `mask` is an empty directory for its use. */
-int image_host_base(const char *data, const char *mask, const char *base, struct err *e);
+/* This machine's root file system without /proc, /sys, /dev, /run, /tmp and the data directory, mounted read-only in
+ * the store; made when first needed.  *ret is the caller's to free. */
+int image_host_base(struct images *i, char **ret, struct err *e);
+void image_host_done(struct images *i);
 /* Adds what lies on file systems of its own below /usr and /opt, read-only. */
 void image_host_extras(const char *data, const char *target);
 

@@ -109,7 +109,8 @@ int skopeo_add_access(struct skopeo *s, const struct image_request *r, const cha
 		add_owned(s, xasprintf("--%scert-dir", side));
 		skopeo_add(s, r->cert_dir);
 	}
-	if (image_name_is_loopback(normal) || (r->plain_http && memchr(host.p, ':', host.n)))
+	/* Whoever gives certificates wants them checked, also on this machine. */
+	if ((image_name_is_loopback(normal) && !r->cert_dir) || (r->plain_http && memchr(host.p, ':', host.n)))
 		add_owned(s, xasprintf("--%stls-verify=false", side));
 	return 0;
 }

@@ -51,14 +51,12 @@ static bool move_up(struct removal *r, int dir, const char *name)
 
 static bool empty_dir(struct removal *r, int fd, int depth);
 
-static bool remove_entry(struct removal *r, int dir, const char *name, int depth)
+static bool remove_dir(struct removal *r, int dir, const char *name, int depth)
 {
 	struct stat st;
 	int fd;
 
-	if (!spend(r))
-		return false;
-	if (unlinkat(dir, name, 0) == 0 || unlinkat(dir, name, AT_REMOVEDIR) == 0)
+	if (unlinkat(dir, name, AT_REMOVEDIR) == 0)
 		return true;
 	if (depth >= DEEPEST)
 		return move_up(r, dir, name);
@@ -72,7 +70,17 @@ static bool remove_entry(struct removal *r, int dir, const char *name, int depth
 	return empty_dir(r, fd, depth + 1) && unlinkat(dir, name, AT_REMOVEDIR) == 0;
 }
 
-/* Takes fd.  Reading goes on while entries vanish; what readdir missed is seen in the next round. */
+static bool remove_entry(struct removal *r, int dir, const struct dirent *de, int depth)
+{
+	if (!spend(r))
+		return false;
+	if (de->d_type != DT_DIR && unlinkat(dir, de->d_name, 0) == 0)
+		return true;
+	return remove_dir(r, dir, de->d_name, depth);
+}
+
+/* Takes fd.  Reading goes on while entries vanish and, at the top, while others are moved there; so it looks again
+ * until it finds nothing. */
 static bool empty_dir(struct removal *r, int fd, int depth)
 {
 	DIR *d = fdopendir(fd);
@@ -88,7 +96,7 @@ static bool empty_dir(struct removal *r, int fd, int depth)
 			if (streq(de->d_name, ".") || streq(de->d_name, ".."))
 				continue;
 			found = true;
-			ok = remove_entry(r, fd, de->d_name, depth);
+			ok = remove_entry(r, fd, de, depth);
 		}
 	}
 	if (d)

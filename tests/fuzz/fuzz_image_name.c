@@ -22,10 +22,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	}
 	if (image_normalize(once.p, &twice, &e) < 0 || !streq(once.p, twice.p))
 		__builtin_trap();
-	if (once.p[0] == '-' || once.p[0] == '/' || strstr(once.p, "..") || strchr(once.p, ' '))
+	if (once.p[0] == '-' || once.p[0] == '/' || strchr(once.p, ' '))
 		__builtin_trap();
 	image_name_repository(once.p, &repository);
-	if (!repository.n || !str_starts(once.p, repository.p))
+	if (!repository.n || !str_starts(once.p, repository.p) || strstr(repository.p, ".."))
 		__builtin_trap();
 	image_name_is_loopback(once.p);
 	return 0;

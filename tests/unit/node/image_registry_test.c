@@ -50,18 +50,40 @@ static bool answers(int port)
 	return ok;
 }
 
-static void write_config(const struct registry *r, bool with_password)
+enum flavour { PLAIN, WITH_PASSWORD, WITH_TLS };
+
+static void write_config(const struct registry *r, enum flavour flavour)
 {
 	auto_sbuf struct sbuf text = SBUF(4096);
 
 	sbuf_addf(&text,
 		  "version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\nstorage:\n  filesystem: "
-		  "{rootdirectory: %s/data}\nhttp: {addr: '127.0.0.1:%d'}\n",
+		  "{rootdirectory: %s/data}\nhttp:\n  addr: '127.0.0.1:%d'\n",
 		  r->dir, r->port);
-	if (with_password)
+	if (flavour == WITH_TLS)
+		sbuf_addf(&text, "  tls: {certificate: %s/server.crt, key: %s/server.key}\n", r->dir, r->dir);
+	if (flavour == WITH_PASSWORD)
 		sbuf_addf(&text, "auth:\n  htpasswd: {realm: lab, path: %s/htpasswd}\n", r->dir);
 	fixture_file(r->dir, "config.yml", text.p);
 	fixture_file(r->dir, "htpasswd", HTPASSWD);
+}
+
+/* A CA in DIR/trusted, a stranger's in DIR/stranger, and a server certificate of the first. */
+static void make_certificates(const char *dir)
+{
+	auto_free char *cmd = xasprintf(
+		"cd '%s' && mkdir trusted stranger && for d in trusted stranger; do openssl req -x509 -newkey ec "
+		"-pkeyopt "
+		"ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=$d -keyout $d.key -out $d/ca.crt 2>/dev/null || exit "
+		"1; "
+		"done; openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -keyout "
+		"server.key -out server.csr 2>/dev/null && echo subjectAltName=DNS:localhost >ext && openssl x509 -req "
+		"-in "
+		"server.csr -CA trusted/ca.crt -CAkey trusted.key -CAcreateserial -days 2 -extfile ext -out server.crt "
+		"2>/dev/null",
+		dir);
+
+	CHECK_INT(system(cmd), 0);
 }
 
 static _Noreturn void run_registry(const struct registry *r)
@@ -76,13 +98,15 @@ static _Noreturn void run_registry(const struct registry *r)
 	_exit(127);
 }
 
-static struct registry registry_start(const char *name, bool with_password)
+static struct registry registry_start(const char *name, enum flavour flavour)
 {
 	const struct timespec pause = { .tv_nsec = 20000000 };
 	struct registry r = { .dir = xasprintf("%s/%s", test_dir(), name), .port = free_port() };
 
 	mkdir(r.dir, 0700);
-	write_config(&r, with_password);
+	if (flavour == WITH_TLS)
+		make_certificates(r.dir);
+	write_config(&r, flavour);
 	r.pid = fork();
 	if (r.pid == 0)
 		run_registry(&r);
@@ -122,7 +146,7 @@ static void push(struct lab *lab, const char *name, const char *to, const json_t
 
 TEST("an image is pushed, pulled, known by tag and digest, and not fetched twice")
 {
-	struct registry r = registry_start("registry", false);
+	struct registry r = registry_start("registry", PLAIN);
 	struct lab *lab = lab_new("registry-lab");
 	auto_free char *name = xasprintf("localhost:%d/team/tiny:v1", r.port);
 	auto_free char *scratch = xasprintf("%s/scratch", lab->dir);
@@ -170,7 +194,7 @@ TEST("an image is pushed, pulled, known by tag and digest, and not fetched twice
 
 TEST("a tag that moves leaves the old image without that name")
 {
-	struct registry r = registry_start("registry-moves", false);
+	struct registry r = registry_start("registry-moves", PLAIN);
 	struct lab *lab = lab_new("moves-lab");
 	auto_free char *name = xasprintf("127.0.0.1:%d/tiny:v1", r.port);
 	auto_free char *old = NULL;
@@ -195,7 +219,7 @@ TEST("a tag that moves leaves the old image without that name")
 
 TEST("a registry with passwords lets in who knows one, and says so otherwise")
 {
-	struct registry r = registry_start("registry-auth", true);
+	struct registry r = registry_start("registry-auth", WITH_PASSWORD);
 	struct lab *lab = lab_new("auth-lab");
 	auto_free char *name = xasprintf("localhost:%d/private/tiny:v1", r.port);
 	auto_free char *absent = xasprintf("localhost:%d/private/nothing:v1", r.port);
@@ -227,7 +251,7 @@ TEST("a registry with passwords lets in who knows one, and says so otherwise")
 
 TEST("a pull that fails says why")
 {
-	struct registry r = registry_start("registry-errors", false);
+	struct registry r = registry_start("registry-errors", PLAIN);
 	struct lab *lab = lab_new("errors-lab");
 	auto_free char *absent = xasprintf("localhost:%d/nothing:v1", r.port);
 	auto_free char *dead = xasprintf("localhost:%d/x", free_port());
@@ -249,7 +273,7 @@ TEST("a pull that fails says why")
 
 TEST("two pulls of one name are joined unless their credentials differ")
 {
-	struct registry r = registry_start("registry-join", false);
+	struct registry r = registry_start("registry-join", PLAIN);
 	struct lab *lab = lab_new("join-lab");
 	auto_free char *name = xasprintf("localhost:%d/tiny:v1", r.port);
 	json_auto_t *auths = json_pack("{s:{s:s, s:s}}", "elsewhere:5000", "username", "a", "password", "b");
@@ -276,7 +300,7 @@ TEST("two pulls of one name are joined unless their credentials differ")
 
 TEST("a pull under way ends with the store and leaves no process")
 {
-	struct registry r = registry_start("registry-abort", false);
+	struct registry r = registry_start("registry-abort", PLAIN);
 	struct lab *lab = lab_new("abort-lab");
 	auto_free char *name = xasprintf("localhost:%d/tiny:v1", r.port);
 
@@ -284,6 +308,31 @@ TEST("a pull under way ends with the store and leaves no process")
 	push(lab, "tiny", name, NULL);
 	images_pull(lab->images, name, NULL, lab_done, lab);
 	loop_turn(lab->loop, true);
+	lab_free(lab);
+	registry_stop(&r);
+}
+
+TEST("a registry with a private CA is trusted only by who has that CA")
+{
+	struct registry r = registry_start("registry-tls", WITH_TLS);
+	struct lab *lab = lab_new("tls-lab");
+	auto_free char *name = xasprintf("localhost:%d/tiny:v1", r.port);
+	auto_free char *trusted = xasprintf("%s/trusted", r.dir);
+	auto_free char *stranger = xasprintf("%s/stranger", r.dir);
+	struct pull_options o = { .cert_dir = trusted };
+
+	lab_import(lab, layers, 2, "tiny");
+	images_push(lab->images, "tiny", name, &o, lab_done, lab);
+	lab_wait(lab, 1);
+	CHECK_STR(lab->err.text, "");
+	images_pull(lab->images, name, &o, lab_done, lab);
+	lab_wait(lab, 1);
+	CHECK_STR(lab->err.text, "");
+	o.cert_dir = stranger;
+	images_pull(lab->images, name, &o, lab_done, lab);
+	lab_wait(lab, 1);
+	CHECK_INT(lab->err.kind, ERR_UNAVAILABLE);
+	CHECK(strstr(lab->err.text, "certificate is not trusted") != NULL);
 	lab_free(lab);
 	registry_stop(&r);
 }

@@ -127,6 +127,15 @@ TEST("a read-only root file system cannot be written")
 	lab_free(lab);
 }
 
+static bool mounts_mention(const char *text)
+{
+	auto_sbuf struct sbuf mounts = SBUF(16u << 20);
+	struct err e = ERR_INIT;
+
+	file_read("/proc/self/mountinfo", 16u << 20, &mounts, &e);
+	return mounts.p && strstr(mounts.p, text);
+}
+
 TEST("the image host is this machine without its mounts, /tmp and the data directory")
 {
 	static const char *const empty[] = { "proc", "sys", "dev", "run", "tmp" };
@@ -169,15 +178,7 @@ TEST("the image host is this machine without its mounts, /tmp and the data direc
 	images_unmount(scratch, target);
 	CHECK(!fixture_exists(target, "etc"));
 	lab_free(lab);
-}
-
-static bool mounts_mention(const char *text)
-{
-	auto_sbuf struct sbuf mounts = SBUF(16u << 20);
-	struct err e = ERR_INIT;
-
-	file_read("/proc/self/mountinfo", 16u << 20, &mounts, &e);
-	return mounts.p && strstr(mounts.p, text);
+	CHECK(!mounts_mention(real));
 }
 
 TEST("a mount that fails leaves nothing behind")
