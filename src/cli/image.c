@@ -70,7 +70,7 @@ struct session {
 static int session_open(const struct image_settings *s, struct session *ret, struct err *e)
 {
 	auto_sbuf struct sbuf dir = SBUF(4096);
-	struct images_config config = { .dir = s->data, .prefix = "" };
+	struct images_config config = { .dir = s->data, .prefix = "", .patient = true };
 	struct stat st;
 
 	*ret = (struct session){ .quiet = s->quiet, .err = ERR_INIT };

@@ -33,6 +33,7 @@ int images_open(struct loop *loop, const struct images_config *config, struct im
 		images_free(i);
 		return err_prefix(e, "images");
 	}
+	i->store->patient = config->patient;
 	image_sweep(i);
 	*ret = i;
 	return 0;

@@ -21,6 +21,7 @@ struct images;
 struct images_config {
 	const char *dir; /* the data directory, DIR; DIR/images is made below it */
 	const char *prefix;
+	bool patient; /* wait for locks as long as it takes: for commands, never for the server */
 };
 int images_open(struct loop *loop, const struct images_config *config, struct images **ret, struct err *e);
 /* Ends work under way; its `done` is not called. */
@@ -56,9 +57,10 @@ struct pull_options {
 };
 typedef void images_done_fn(void *arg, const struct image_info *info, const struct err *e);
 
-/* Fetches and unpacks; done once, never before this returns.  Pulls of the same name with the same credentials are
- * joined.  Nothing is copied if the registry still has what is here.  Kinds: ERR_INVALID (InvalidImageName, or an image
- * that must not run here), ERR_NOT_FOUND, ERR_FORBIDDEN, ERR_UNAVAILABLE, ERR_STORAGE_FULL. */
+/* Fetches and unpacks; done once, never before this returns; it must not call images_free().  Pulls of the same name
+ * with the same credentials are joined.  Nothing is copied if the registry still has what is here.  Kinds: ERR_INVALID
+ * (InvalidImageName, or an image that must not run here), ERR_NOT_FOUND, ERR_FORBIDDEN, ERR_UNAVAILABLE,
+ * ERR_STORAGE_FULL. */
 void images_pull(struct images *i, const char *name, const struct pull_options *o, images_done_fn *done, void *arg);
 /* Copies a local image to a registry, as `to`. */
 void images_push(struct images *i, const char *name, const char *to, const struct pull_options *o, images_done_fn *done,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* image_gc.c - what goes, and how
  *
- * The plan is pure: ages, sizes and thresholds in, ids out, the least recently used first.  Removing is in two steps.
- * Under the locks entries leave the index and unknown layers and blobs are renamed into trash/, which is quick; a child
- * process then empties trash/, which is not.  While anything is being brought in, nothing unknown is touched: the next
- * removal finds it.
+ * The plan is pure: ages, sizes and thresholds in, ids out, the least recently used first.  Removing is in three steps:
+ * entries leave the index; layers and blobs that neither the index nor a container knows are renamed into trash/, which
+ * is quick; a child process empties trash/, which is not.  While anything is being brought in, nothing unknown is
+ * touched: the next removal finds it.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -202,7 +202,7 @@ void image_sweep(struct images *i)
 {
 	auto_close int busy = image_store_busy(i->store, true);
 	struct err e = ERR_INIT;
-	auto_close int lock = busy < 0 ? -1 : image_store_lock(i->store, &e);
+	auto_close int lock = busy < 0 ? -1 : image_store_claims(i->store, &e);
 
 	if (lock >= 0)
 		sweep_unknown(i->store);

@@ -175,7 +175,7 @@ static bool is_mounted(const char *id, const char *scratch, const char *target)
 static int claim(struct images *i, const char *name, const char *scratch, char **ret_id, json_t **ret_layers,
 		 struct err *e)
 {
-	auto_close int lock = image_store_lock(i->store, e);
+	auto_close int lock = image_store_claims(i->store, e);
 	json_auto_t *layers = NULL;
 	const char *id = IMAGE_HOST;
 	json_t *record = NULL;

@@ -125,6 +125,9 @@ static void on_done(void *arg, const json_t *result, const struct err *failure)
 	r->job = NULL;
 	if (e.kind == ERR_NONE && id && images_find(r->images, name, &info, &e) < 0)
 		err_prefix(&e, "done, but gone already");
+	/* After a broken connection what did arrive serves the next try; otherwise it only takes up space. */
+	if (e.kind == ERR_STORAGE_FULL || e.kind == ERR_INVALID)
+		image_sweep(r->images);
 	tell(r, e.kind == ERR_NONE ? &info : NULL, &e);
 	image_info_done(&info);
 }
@@ -243,6 +246,8 @@ int image_bench_open(struct image_store *s, struct image_bench *ret, struct err 
 		free(b.dir);
 		return -1;
 	}
+	/* A worker's own copy of the store: it has time. */
+	s->patient = true;
 	*ret = b;
 	out = xasprintf("%s/out", b.dir);
 	if (mkdir(out, 0700) < 0) {

@@ -2,9 +2,13 @@
 /* image_store.c - the index of images and the two locks that server and commands share
  *
  * `lock` is held for the moment of a change: read the index, change it, write it whole, rename.  Reading needs no
- * lock, because a reader sees the old file or the new one.  `busy` is held shared by everything that brings blobs and
- * layers in, for as long as that takes, and exclusively by what removes unknown ones, so that nothing is swept away
- * between its arrival and its entry in the index.  Both are flock()s: they end with the process.
+ * lock, because a reader sees the old file or the new one.  `claims` is held while a container's use is noted, and
+ * while unknown layers are moved away: so a layer is either noted in time or gone before it is looked for.  `busy` is
+ * held shared by everything that brings blobs and layers in, for as long as that takes, and exclusively by what removes
+ * unknown ones, so that nothing is swept away between its arrival and its entry in the index.  All are flock()s: they
+ * end with the process.
+ *
+ * Only `lock` may take as long as an fsync, and starting a container does not need it.
  *
  * An index that cannot be read is set aside and an empty one begun: images can be fetched again, and what running
  * containers use is written in refs/ too.
@@ -91,22 +95,33 @@ void image_store_free(struct image_store *s)
 
 /* ---- locks ---- */
 
-int image_store_lock(struct image_store *s, struct err *e)
+static int take_lock(struct image_store *s, const char *name, struct err *e)
 {
 	const struct timespec pause = { .tv_nsec = LOCK_WAIT_NS };
-	auto_free char *path = image_store_path(s, "lock");
+	auto_free char *path = image_store_path(s, name);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	if (fd < 0)
 		return err_errno(e, errno == ENOSPC ? ERR_STORAGE_FULL : ERR_INTERNAL, "%s", path);
-	/* Others hold it for a write and an fsync; one that was stopped meanwhile must not stop the server. */
-	for (int i = 0; i < LOCK_TRIES; i++) {
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+	/* One that was stopped while it held the lock must not stop the server. */
+	for (int i = 0; s->patient || i < LOCK_TRIES; i++) {
+		if (flock(fd, s->patient ? LOCK_EX : LOCK_EX | LOCK_NB) == 0)
 			return fd;
-		nanosleep(&pause, NULL);
+		if (!s->patient)
+			nanosleep(&pause, NULL);
 	}
 	close(fd);
 	return err_set(e, ERR_UNAVAILABLE, "%s is held by another process; try again", path);
+}
+
+int image_store_lock(struct image_store *s, struct err *e)
+{
+	return take_lock(s, "lock", e);
+}
+
+int image_store_claims(struct image_store *s, struct err *e)
+{
+	return take_lock(s, "claims", e);
 }
 
 int image_store_busy(struct image_store *s, bool exclusive)

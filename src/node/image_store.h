@@ -7,7 +7,7 @@
  *	used/HEX            an empty file; its time is the image's last use
  *	refs/HEX            one a mounted root file system: {"id", "layers", "scratch"}
  *	tmp/, trash/        work under way; what waits to be removed
- *	lock, busy          see image_store.c
+ *	lock, claims, busy  see image_store.c
  *
  * RECORD: {"names": [..], "digests": ["repo@sha256:.."], "manifest": {descriptor}, "layers": [diff IDs],
  * "blobs": [digests], "bytes": N, "created": "..", "added": seconds}
@@ -26,6 +26,7 @@ struct image_store {
 	char *root; /* DIR/images */
 	json_t *index;
 	struct stat seen; /* of index.json when it was read */
+	bool patient;     /* waits for locks as long as it takes: never in the loop */
 };
 
 int image_store_open(const char *data_dir, struct image_store **ret, struct err *e);
@@ -36,8 +37,10 @@ char *image_store_path(const struct image_store *s, const char *below);
 char *image_store_blob(const struct image_store *s, const char *digest);
 char *image_store_layer(const struct image_store *s, const char *diff_id);
 
-/* For a change of the index or of refs/; short.  A descriptor to close, or -1 and ERR_UNAVAILABLE. */
+/* For a change of the index.  A descriptor to close, or -1 and ERR_UNAVAILABLE. */
 int image_store_lock(struct image_store *s, struct err *e);
+/* For a change of refs/ and for sweeping; never held while the disk is waited for. */
+int image_store_claims(struct image_store *s, struct err *e);
 /* Held, shared, while blobs or layers come in that no index knows yet; exclusive to remove unknown ones: -1 if others
  * are at work. */
 int image_store_busy(struct image_store *s, bool exclusive);
@@ -57,7 +60,7 @@ void image_store_touch(struct image_store *s, const char *id);
 /* Seconds since 1970. */
 int64_t image_store_used(struct image_store *s, const char *id);
 
-/* Notes that a root file system at `scratch` uses an image; under the lock.  The mark in the scratch, which
+/* Notes that a root file system at `scratch` uses an image; under the claims.  The mark in the scratch, which
  * image_scratch_forget() takes away, makes the note valid. */
 int image_store_ref(struct image_store *s, const char *id, const json_t *layers, const char *scratch, struct err *e);
 /* Valid notes: array of {"id", "layers", "scratch"}; a new reference. */

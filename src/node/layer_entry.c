@@ -21,9 +21,10 @@
 #include "base/mem.h"
 #include "node/layer_parts.h"
 
-#define WHITEOUT ".wh."
-#define OPAQUE   ".wh..wh..opq"
-#define AUFS     ".wh..wh."
+#define WHITEOUT   ".wh."
+#define OPAQUE     ".wh..wh..opq"
+#define AUFS       ".wh..wh."
+#define WRITE_BACK (1 << 20)
 
 static const char *const special_dirs[] = { "dev", "proc", "sys" };
 
@@ -219,6 +220,10 @@ static int copy_data(const struct place *p, int fd, int64_t size, struct err *e)
 	}
 	if (ftruncate(fd, size) < 0)
 		return layer_path_errno(e, p->path, "set the size of");
+	/* Large files start on their way to the disk at once, so that the sync at the end does not hold up everybody
+	 * else's. */
+	if (size >= WRITE_BACK)
+		(void)!sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	return 0;
 }
 

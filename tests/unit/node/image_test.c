@@ -342,12 +342,15 @@ TEST("a second store on the same directory sees and respects the first")
 	close(fd);
 	CHECK_INT(images_prune(second, &all, &removed, &e), 0);
 	CHECK_INT(count_files(lab, "layers"), 0);
-	/* A lock that is never given back does not hang anyone. */
+	/* A lock that is never given back does not hang anyone, nor keep containers from starting. */
+	lab_import(lab, one_layer, 1, "tiny");
 	fd = open(lock, O_RDWR | O_CLOEXEC);
 	CHECK_INT(flock(fd, LOCK_EX), 0);
 	CHECK_INT(images_tag(second, "tiny", "x", &e), -1);
 	CHECK_INT(images_remove(second, "tiny", false, &e), -1);
 	CHECK_INT(e.kind, ERR_UNAVAILABLE);
+	CHECK_INT(images_mount(second, "tiny", scratch, target, false, &e), 0);
+	images_unmount(scratch, target);
 	close(fd);
 	images_settle(second);
 	images_free(second);
@@ -398,7 +401,8 @@ TEST("hostile images are refused with a reason and leave no layer")
 	CHECK_INT(lab->err.kind, ERR_INVALID);
 	CHECK(strstr(lab->err.text, "/dev is not an empty directory") != NULL);
 	CHECK(lab->info.id == NULL);
-	CHECK_INT(count_files(lab, "layers"), 2);
+	images_settle(lab->images);
+	CHECK_INT(count_files(lab, "layers"), 0);
 	CHECK_INT(count_files(lab, "tmp"), 0);
 	lab_free(lab);
 }
@@ -485,4 +489,57 @@ TEST("a large scratch is removed beside the loop")
 		nanosleep(&pause, NULL);
 	CHECK_INT(count_files(lab, "trash"), 0);
 	lab_free(lab);
+}
+
+TEST("what a crash left is swept at the next start")
+{
+	struct lab *lab = lab_new("crash");
+	auto_free char *mess = xasprintf("cd '%s/images' && mkdir -p tmp/job-old/out layers/00 trash/x/y && echo x "
+					 ">blobs/sha256/11 && echo x >used/22",
+					 lab->dir);
+	struct images_config config = { .dir = lab->dir };
+	struct err e = ERR_INIT;
+
+	lab_import(lab, one_layer, 1, "tiny");
+	images_free(lab->images);
+	CHECK_INT(system(mess), 0);
+	CHECK_INT(images_open(lab->loop, &config, &lab->images, &e), 0);
+	images_settle(lab->images);
+	CHECK_INT(count_files(lab, "tmp"), 0);
+	CHECK_INT(count_files(lab, "trash"), 0);
+	CHECK_INT(count_files(lab, "layers"), 2);
+	CHECK_INT(count_files(lab, "blobs/sha256"), 3);
+	CHECK_INT(count_files(lab, "used"), 1);
+	lab_free(lab);
+}
+
+TEST("a full disk is told as one, and leaves the store usable")
+{
+	static struct tar_entry big[] = { { '0', "big" }, { 0 } };
+	static const struct tar_entry *const big_layer[] = { big };
+	auto_free char *data = xmalloc((3 << 20) + 1);
+	auto_free char *disk = xasprintf("%s/full", test_dir());
+	auto_free char *layout = xasprintf("%s/full-layout", test_dir());
+	struct lab *lab;
+
+	memset(data, 'x', 3 << 20);
+	data[3 << 20] = '\0';
+	big[0].data = data;
+	mkdir(disk, 0700);
+	CHECK_INT(mount("tmpfs", disk, "tmpfs", 0, "size=4m"), 0);
+	lab = lab_new("full/lab");
+	lab_import(lab, one_layer, 1, "tiny");
+	CHECK_STR(lab->err.text, "");
+	fixture_layout(layout, big_layer, 1);
+	images_import(lab->images, layout, "big", NULL, lab_done, lab);
+	lab_wait(lab, 1);
+	CHECK_INT(lab->err.kind, ERR_STORAGE_FULL);
+	CHECK_INT(count_files(lab, "tmp"), 0);
+	images_settle(lab->images);
+	CHECK_INT(count_files(lab, "blobs/sha256"), 3);
+	lab_import(lab, one_layer, 1, "tiny2");
+	CHECK_STR(lab->err.text, "");
+	lab_free(lab);
+	CHECK_INT(umount2(disk, MNT_DETACH), 0);
+	CHECK(tree_remove(layout, NULL));
 }
