@@ -7,8 +7,6 @@
  */
 #include "node/image_archive.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -16,6 +14,7 @@
 #include "base/file.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "node/archive_lib.h"
 #include "node/image.h"
 
 #define TABLE_MAX   (4u << 20)
@@ -34,7 +33,7 @@ static void tables_done(struct tables *t)
 }
 
 /* A damaged table counts as none. */
-static json_t *read_table(struct archive *a)
+static json_t *read_table(const struct archive_lib *lib, struct archive *a)
 {
 	auto_sbuf struct sbuf text = SBUF(TABLE_MAX);
 	struct err e = ERR_INIT;
@@ -42,26 +41,26 @@ static json_t *read_table(struct archive *a)
 	char buf[8192];
 	la_ssize_t n;
 
-	while ((n = archive_read_data(a, buf, sizeof(buf))) > 0)
+	while ((n = lib->read_data(a, buf, sizeof(buf))) > 0)
 		sbuf_add(&text, buf, (size_t)n);
 	if (n < 0 || text.over || jsonx_parse(text.p ? text.p : "", text.n, NULL, NULL, &doc, &e) < 0)
 		return NULL;
 	return doc;
 }
 
-static void read_entries(struct archive *a, struct tables *t)
+static void read_entries(const struct archive_lib *lib, struct archive *a, struct tables *t)
 {
 	struct archive_entry *entry;
 
-	for (int n = 0; n < ENTRIES_MAX && archive_read_next_header(a, &entry) >= ARCHIVE_WARN; n++) {
-		const char *name = archive_entry_pathname(entry);
+	for (int n = 0; n < ENTRIES_MAX && lib->read_next_header(a, &entry) >= ARCHIVE_WARN; n++) {
+		const char *name = lib->entry_pathname(entry);
 
 		if (name && str_starts(name, "./"))
 			name += 2;
 		if (name && !t->docker && streq(name, "manifest.json"))
-			t->docker = read_table(a);
+			t->docker = read_table(lib, a);
 		else if (name && !t->oci && streq(name, "index.json"))
-			t->oci = read_table(a);
+			t->oci = read_table(lib, a);
 		if (t->docker)
 			return;
 	}
@@ -69,19 +68,23 @@ static void read_entries(struct archive *a, struct tables *t)
 
 static int read_archive(const char *path, struct tables *t, struct err *e)
 {
-	struct archive *a = archive_read_new();
+	struct archive_lib lib;
+	struct archive *a;
 	int r = 0;
 
-	archive_read_support_filter_gzip(a);
-	archive_read_support_filter_zstd(a);
-	archive_read_support_filter_xz(a);
-	archive_read_support_filter_bzip2(a);
-	archive_read_support_format_tar(a);
-	if (archive_read_open_filename(a, path, 256 * 1024) == ARCHIVE_OK)
-		read_entries(a, t);
+	if (archive_lib_load(&lib, e) < 0)
+		return -1;
+	a = lib.read_new();
+	lib.read_support_filter_gzip(a);
+	lib.read_support_filter_zstd(a);
+	lib.read_support_filter_xz(a);
+	lib.read_support_filter_bzip2(a);
+	lib.read_support_format_tar(a);
+	if (lib.read_open_filename(a, path, 256 * 1024) == ARCHIVE_OK)
+		read_entries(&lib, a, t);
 	else
-		r = err_set(e, ERR_INVALID, "%s: %s", path, archive_error_string(a));
-	archive_read_free(a);
+		r = err_set(e, ERR_INVALID, "%s: %s", path, lib.error_string(a));
+	lib.read_free(a);
 	return r;
 }
 

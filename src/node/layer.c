@@ -9,18 +9,18 @@
  */
 #include "node/layer.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <errno.h>
 #include <locale.h>
 
 #include "base/mem.h"
 #include "loop/crypto.h"
+#include "node/archive_lib.h"
 #include "node/layer_parts.h"
 
 #define BLOCK (256 * 1024)
 
 struct stream {
+	const struct archive_lib *lib;
 	struct archive *raw;
 	struct sha256 *hash;
 	int64_t bytes;
@@ -39,20 +39,20 @@ static la_ssize_t stream_next(struct stream *s, struct archive *a, const void **
 	do {
 		if (s->ended)
 			return 0;
-		r = archive_read_data_block(s->raw, ret, &n, &offset);
+		r = s->lib->read_data_block(s->raw, ret, &n, &offset);
 		if (r == ARCHIVE_EOF) {
 			s->ended = true;
 			return 0;
 		}
 		if (r < ARCHIVE_WARN) {
-			archive_set_error(a, archive_errno(s->raw), "%s", archive_error_string(s->raw));
+			s->lib->set_error(a, s->lib->error_number(s->raw), "%s", s->lib->error_string(s->raw));
 			return ARCHIVE_FATAL;
 		}
 	} while (!n);
 	s->bytes += (int64_t)n;
 	if (s->bytes > s->max) {
 		s->over = true;
-		archive_set_error(a, EFBIG, "too large");
+		s->lib->set_error(a, EFBIG, "too large");
 		return ARCHIVE_FATAL;
 	}
 	crypto_sha256_add(s->hash, *ret, n);
@@ -66,7 +66,7 @@ static la_ssize_t on_read(struct archive *a, void *arg, const void **ret)
 
 static int archive_failed(const struct stream *s, struct archive *a, struct err *e)
 {
-	const char *why = archive_error_string(a);
+	const char *why = s->lib->error_string(a);
 
 	if (s->over)
 		return err_set(e, ERR_TOO_LARGE, "the layer is larger than %lld bytes", (long long)s->max);
@@ -78,13 +78,13 @@ static int open_stream(struct stream *s, int blob_fd, struct err *e)
 	struct archive_entry *entry;
 	int r;
 
-	archive_read_support_filter_gzip(s->raw);
-	archive_read_support_filter_zstd(s->raw);
-	archive_read_support_format_raw(s->raw);
-	archive_read_support_format_empty(s->raw);
-	if (archive_read_open_fd(s->raw, blob_fd, BLOCK) != ARCHIVE_OK)
+	s->lib->read_support_filter_gzip(s->raw);
+	s->lib->read_support_filter_zstd(s->raw);
+	s->lib->read_support_format_raw(s->raw);
+	s->lib->read_support_format_empty(s->raw);
+	if (s->lib->read_open_fd(s->raw, blob_fd, BLOCK) != ARCHIVE_OK)
 		return archive_failed(s, s->raw, e);
-	r = archive_read_next_header(s->raw, &entry);
+	r = s->lib->read_next_header(s->raw, &entry);
 	if (r == ARCHIVE_EOF)
 		s->ended = true;
 	else if (r < ARCHIVE_WARN)
@@ -99,11 +99,11 @@ static int read_entries(struct stream *s, struct archive *tar, struct layer_tree
 	la_ssize_t n;
 	int r;
 
-	archive_read_support_format_tar(tar);
-	archive_read_support_format_empty(tar);
-	if (archive_read_open(tar, s, NULL, on_read, NULL) != ARCHIVE_OK)
+	s->lib->read_support_format_tar(tar);
+	s->lib->read_support_format_empty(tar);
+	if (s->lib->read_open(tar, s, NULL, on_read, NULL) != ARCHIVE_OK)
 		return archive_failed(s, tar, e);
-	while ((r = archive_read_next_header(tar, &entry)) != ARCHIVE_EOF) {
+	while ((r = s->lib->read_next_header(tar, &entry)) != ARCHIVE_EOF) {
 		if (r < ARCHIVE_WARN)
 			return archive_failed(s, tar, e);
 		if (layer_entry_make(t, tar, entry, e) < 0)
@@ -128,15 +128,20 @@ static int check_hash(const unsigned char hash[SHA256_LEN], const char *diff_id,
 
 static int unpack(int blob_fd, const char *diff_id, struct layer_tree *t, struct err *e)
 {
-	struct stream s = { .raw = archive_read_new(), .hash = crypto_sha256_new(), .max = t->limits->bytes };
-	struct archive *tar = archive_read_new();
+	struct stream s = {
+		.lib = t->lib,
+		.raw = t->lib->read_new(),
+		.hash = crypto_sha256_new(),
+		.max = t->limits->bytes,
+	};
+	struct archive *tar = t->lib->read_new();
 	unsigned char hash[SHA256_LEN];
 	int r = open_stream(&s, blob_fd, e);
 
 	if (r == 0)
 		r = read_entries(&s, tar, t, e);
-	archive_read_free(tar);
-	archive_read_free(s.raw);
+	t->lib->read_free(tar);
+	t->lib->read_free(s.raw);
 	crypto_sha256_end(s.hash, hash);
 	if (r == 0)
 		r = check_hash(hash, diff_id, e);
@@ -146,12 +151,17 @@ static int unpack(int blob_fd, const char *diff_id, struct layer_tree *t, struct
 int layer_unpack(int blob_fd, int dir_fd, const char *diff_id, const struct layer_limits *limits, struct layer_sum *ret,
 		 struct err *e)
 {
-	struct layer_tree t = { .root = dir_fd, .limits = limits };
-	/* libarchive converts names to the locale's alphabet; this one holds them all. */
-	locale_t utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-	locale_t old = utf8 ? uselocale(utf8) : (locale_t)0;
-	int r = unpack(blob_fd, diff_id, &t, e);
+	struct archive_lib lib;
+	struct layer_tree t = { .lib = &lib, .root = dir_fd, .limits = limits };
+	locale_t utf8, old;
+	int r;
 
+	if (archive_lib_load(&lib, e) < 0)
+		return -1;
+	/* libarchive converts names to the locale's alphabet; this one holds them all. */
+	utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+	old = utf8 ? uselocale(utf8) : (locale_t)0;
+	r = unpack(blob_fd, diff_id, &t, e);
 	if (utf8) {
 		uselocale(old);
 		freelocale(utf8);

@@ -9,8 +9,6 @@
  * /dev, /proc and /sys must be absent or empty directories, because runtimes have been led astray by what images put
  * there.  Empty directories and device nodes below them, which honest images carry, are left out silently.
  */
-#include <archive.h>
-#include <archive_entry.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +17,7 @@
 #include <sys/xattr.h>
 
 #include "base/mem.h"
+#include "node/archive_lib.h"
 #include "node/layer_parts.h"
 
 #define WHITEOUT   ".wh."
@@ -33,6 +32,7 @@ struct place {
 	const char *path;
 	const char *base;
 	int parent;
+	const struct archive_lib *lib;
 	struct archive *archive;
 	struct archive_entry *entry;
 };
@@ -76,8 +76,8 @@ static int set_xattrs(int fd, const struct place *p, struct err *e)
 	const void *value;
 	size_t n;
 
-	archive_entry_xattr_reset(p->entry);
-	while (archive_entry_xattr_next(p->entry, &name, &value, &n) == ARCHIVE_OK) {
+	p->lib->entry_xattr_reset(p->entry);
+	while (p->lib->entry_xattr_next(p->entry, &name, &value, &n) == ARCHIVE_OK) {
 		if (!name || !xattr_wanted(name) || fsetxattr(fd, name, value, n, 0) == 0)
 			continue;
 		if (errno != EOPNOTSUPP && errno != EPERM)
@@ -86,9 +86,9 @@ static int set_xattrs(int fd, const struct place *p, struct err *e)
 	return 0;
 }
 
-static struct timespec mtime_of(struct archive_entry *entry)
+static struct timespec mtime_of(const struct place *p)
 {
-	struct timespec t = { .tv_sec = archive_entry_mtime(entry), .tv_nsec = archive_entry_mtime_nsec(entry) };
+	struct timespec t = { .tv_sec = p->lib->entry_mtime(p->entry), .tv_nsec = p->lib->entry_mtime_nsec(p->entry) };
 
 	if (t.tv_nsec < 0 || t.tv_nsec > 999999999)
 		t.tv_nsec = 0;
@@ -97,8 +97,8 @@ static struct timespec mtime_of(struct archive_entry *entry)
 
 static int owner_of(const struct place *p, uid_t *ret_uid, gid_t *ret_gid, struct err *e)
 {
-	int64_t uid = archive_entry_uid(p->entry);
-	int64_t gid = archive_entry_gid(p->entry);
+	int64_t uid = p->lib->entry_uid(p->entry);
+	int64_t gid = p->lib->entry_gid(p->entry);
 
 	/* The largest number means "leave as it is" to chown. */
 	if (uid < 0 || uid >= UINT32_MAX || gid < 0 || gid >= UINT32_MAX)
@@ -118,14 +118,14 @@ static int set_attributes(int fd, const struct place *p, struct err *e)
 		return -1;
 	if (fchown(fd, uid, gid) < 0 && geteuid() == 0)
 		return layer_path_errno(e, p->path, "set the owner of");
-	if (fchmod(fd, archive_entry_perm(p->entry) & 07777) < 0)
+	if (fchmod(fd, p->lib->entry_perm(p->entry) & 07777) < 0)
 		return layer_path_errno(e, p->path, "set the mode of");
 	return set_xattrs(fd, p, e);
 }
 
 static void set_times_at(const struct place *p)
 {
-	const struct timespec times[2] = { mtime_of(p->entry), mtime_of(p->entry) };
+	const struct timespec times[2] = { mtime_of(p), mtime_of(p) };
 
 	/* A date that the file system cannot hold is no reason to refuse an image. */
 	(void)!utimensat(p->parent, p->base, times, AT_SYMLINK_NOFOLLOW);
@@ -133,7 +133,7 @@ static void set_times_at(const struct place *p)
 
 static void remember_dir(struct layer_tree *t, const struct place *p)
 {
-	struct layer_dir_time d = { .path = xstrdup(p->path), .mtime = mtime_of(p->entry) };
+	struct layer_dir_time d = { .path = xstrdup(p->path), .mtime = mtime_of(p) };
 
 	ARRAY_PUSH(t->dirs, t->ndirs, t->cap, d);
 }
@@ -205,12 +205,12 @@ static int copy_data(const struct place *p, int fd, int64_t size, struct err *e)
 	int64_t offset;
 
 	for (;;) {
-		int r = archive_read_data_block(p->archive, &buf, &n, &offset);
+		int r = p->lib->read_data_block(p->archive, &buf, &n, &offset);
 
 		if (r == ARCHIVE_EOF)
 			break;
 		if (r < ARCHIVE_WARN)
-			return err_set(e, ERR_INVALID, "\"%.*s\": %s", 200, p->path, archive_error_string(p->archive));
+			return err_set(e, ERR_INVALID, "\"%.*s\": %s", 200, p->path, p->lib->error_string(p->archive));
 		if (!n)
 			continue;
 		if (offset < 0 || offset > size || (int64_t)n > size - offset)
@@ -229,7 +229,7 @@ static int copy_data(const struct place *p, int fd, int64_t size, struct err *e)
 
 static int make_file(struct layer_tree *t, const struct place *p, struct err *e)
 {
-	int64_t size = archive_entry_size_is_set(p->entry) ? archive_entry_size(p->entry) : 0;
+	int64_t size = p->lib->entry_size_is_set(p->entry) ? p->lib->entry_size(p->entry) : 0;
 	auto_close int fd = -1;
 	bool hides;
 
@@ -251,7 +251,7 @@ static int make_file(struct layer_tree *t, const struct place *p, struct err *e)
 
 static int make_symlink(struct layer_tree *t, const struct place *p, struct err *e)
 {
-	const char *to = archive_entry_symlink(p->entry);
+	const char *to = p->lib->entry_symlink(p->entry);
 	bool hides;
 	uid_t uid;
 	gid_t gid;
@@ -281,7 +281,7 @@ static int make_fifo(struct layer_tree *t, const struct place *p, struct err *e)
 	if (mknodat(p->parent, p->base, S_IFIFO | 0600, 0) < 0)
 		return layer_path_errno(e, p->path, "make the pipe");
 	if ((fchownat(p->parent, p->base, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 && geteuid() == 0) ||
-	    fchmodat(p->parent, p->base, archive_entry_perm(p->entry) & 0777, 0) < 0)
+	    fchmodat(p->parent, p->base, p->lib->entry_perm(p->entry) & 0777, 0) < 0)
 		return layer_path_errno(e, p->path, "set the owner of");
 	set_times_at(p);
 	return 0;
@@ -302,7 +302,7 @@ static int make_whiteout(const struct place *p, const char *name, struct err *e)
 static int make_device(struct layer_tree *t, const struct place *p, struct err *e)
 {
 	(void)t;
-	if (archive_entry_filetype(p->entry) == AE_IFCHR && archive_entry_rdev(p->entry) == 0)
+	if (p->lib->entry_filetype(p->entry) == AE_IFCHR && p->lib->entry_rdev(p->entry) == 0)
 		return make_whiteout(p, p->base, e);
 	return 0;
 }
@@ -355,12 +355,12 @@ static bool below_special(const char *path)
 	return false;
 }
 
-static int enter_special(const char *path, struct archive_entry *entry, struct err *e)
+static int enter_special(const struct layer_tree *t, const char *path, struct archive_entry *entry, struct err *e)
 {
-	mode_t type = archive_entry_filetype(entry);
+	mode_t type = t->lib->entry_filetype(entry);
 	const char *base = strrchr(path, '/') + 1;
 
-	if (!archive_entry_hardlink(entry) &&
+	if (!t->lib->entry_hardlink(entry) &&
 	    (type == AE_IFDIR || type == AE_IFCHR || type == AE_IFBLK || str_starts(base, WHITEOUT)))
 		return 0;
 	return err_set(e, ERR_INVALID,
@@ -370,9 +370,9 @@ static int enter_special(const char *path, struct archive_entry *entry, struct e
 
 static int enter_root(struct layer_tree *t, struct archive_entry *entry, struct err *e)
 {
-	struct place p = { .path = "", .base = ".", .parent = t->root, .entry = entry };
+	struct place p = { .path = "", .base = ".", .parent = t->root, .lib = t->lib, .entry = entry };
 
-	if (archive_entry_filetype(entry) != AE_IFDIR || archive_entry_hardlink(entry))
+	if (t->lib->entry_filetype(entry) != AE_IFDIR || t->lib->entry_hardlink(entry))
 		return err_set(e, ERR_INVALID, "the root of the layer is not a directory");
 	remember_dir(t, &p);
 	return set_attributes(t->root, &p, e);
@@ -380,9 +380,9 @@ static int enter_root(struct layer_tree *t, struct archive_entry *entry, struct 
 
 static int enter(struct layer_tree *t, const struct place *p, struct err *e)
 {
-	const char *link = archive_entry_hardlink(p->entry);
+	const char *link = p->lib->entry_hardlink(p->entry);
 	const char *hidden = p->base + strlen(WHITEOUT);
-	mode_t type = archive_entry_filetype(p->entry);
+	mode_t type = p->lib->entry_filetype(p->entry);
 
 	if (streq(p->base, OPAQUE))
 		return set_opaque(p->parent, p->path, e);
@@ -406,7 +406,7 @@ int layer_entry_make(struct layer_tree *t, struct archive *a, struct archive_ent
 	auto_sbuf struct sbuf path = SBUF(65536);
 	auto_sbuf struct sbuf dir = SBUF(65536);
 	auto_close int parent = -1;
-	const char *name = archive_entry_pathname(entry);
+	const char *name = t->lib->entry_pathname(entry);
 	const char *slash;
 	struct place p;
 
@@ -419,7 +419,7 @@ int layer_entry_make(struct layer_tree *t, struct archive *a, struct archive_ent
 	if (!path.n)
 		return enter_root(t, entry, e);
 	if (below_special(path.p))
-		return enter_special(path.p, entry, e);
+		return enter_special(t, path.p, entry, e);
 	slash = strrchr(path.p, '/');
 	if (slash)
 		sbuf_add(&dir, path.p, (size_t)(slash - path.p));
@@ -427,7 +427,12 @@ int layer_entry_make(struct layer_tree *t, struct archive *a, struct archive_ent
 	if (parent < 0)
 		return -1;
 	p = (struct place){
-		.path = path.p, .base = slash ? slash + 1 : path.p, .parent = parent, .archive = a, .entry = entry
+		.path = path.p,
+		.base = slash ? slash + 1 : path.p,
+		.parent = parent,
+		.lib = t->lib,
+		.archive = a,
+		.entry = entry,
 	};
 	return enter(t, &p, e);
 }

@@ -10,6 +10,7 @@
 
 struct archive;
 struct archive_entry;
+struct archive_lib;
 
 /* Directories get their times last: making what is in them changes them. */
 struct layer_dir_time {
@@ -18,6 +19,7 @@ struct layer_dir_time {
 };
 
 struct layer_tree {
+	const struct archive_lib *lib;
 	int root;
 	const struct layer_limits *limits;
 	struct layer_sum sum;

@@ -37,6 +37,9 @@ like "rm removes a name" "$(image rm box)" 'image box removed'
 like "rm says what is not there" "$(image rm box 2>&1)" 'stoker image rm: there is no image "box" here'
 like "a bad name is refused" "$(image pull Bad 2>&1)" "couldn't parse image name \"Bad\": invalid reference format"
 like "a registry that is not there is named" "$(image pull localhost:1/x -q 2>&1)" 'localhost:1/x:latest: the registry does not answer: .*connection refused'
+mkdir "$T/lib" && : >"$T/lib/libarchive.so.13" # stands before the real one
+like "a missing libarchive is named" "$(LD_LIBRARY_PATH=$T/lib image import "$T/docker-archive" -q 2>&1)" \
+	'libarchive is not installed; install libarchive13'
 like "a directory that is not there is no store" "$("$STOKER" image list --data "$T/nowhere" 2>&1)" 'No such file or directory'
 ok "and is not made" test ! -e "$T/nowhere"
 
