@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* archive_lib.c - finds libarchive's functions by name
  *
- * Loading a second time costs only the look-ups, because the loader counts: no state is kept here.  Nothing is unloaded:
- * the processes that read archives end soon after.
+ * Loading a second time costs only the look-ups, because the loader counts: no state is kept here.  Nothing is
+ * unloaded: the processes that read archives end soon after.
  */
 #include "node/archive_lib.h"
 

@@ -34,8 +34,9 @@ int bundle_make(const struct bundle_input *in, json_t **ret, struct err *e);
 /* --- env.c --- */
 /* $(VAR) and $$ as Kubernetes expands them; unknown ones stay. */
 void env_expand(const char *text, const json_t *vars /* object name -> value */, struct sbuf *out);
-/* The whole environment of a container in order: image, services, envFrom, env (valueFrom by `objects` as in volume.h),
- * defaults. ERR_NOT_FOUND names the missing object or key (CreateContainerConfigError). */
+/* The whole environment of a container in order: image, services, envFrom, env (valueFrom by `objects`:
+ * the ConfigMaps and Secrets it names, under "configmaps/NAME" and "secrets/NAME"), defaults. ERR_NOT_FOUND names the
+ * missing object or key (CreateContainerConfigError). */
 int env_resolve(const json_t *pod, const json_t *container, const json_t *image_config, const json_t *services,
 		const json_t *objects, json_t **ret, struct err *e);
 

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "node/bundle.h"
+#include "test.h"
+
+#define PASSWD "root:x:0:0:root:/root:/bin/sh\nana:x:1000:1001:Ana:/home/ana:/bin/sh\n"
+#define GROUP  "root:x:0:\nstaff:x:50:ana,bo\nana:x:1001:\n"
+
+TEST("the container's context wins over the pod's, the pod's over the image's USER")
+{
+	static const struct {
+		const char *pod, *container, *user;
+		long long uid, gid;
+		const char *home;
+	} rows[] = {
+		{ "{}", "{}", "", 0, 0, "/root" },
+		{ "{}", "{}", "ana", 1000, 1001, "/home/ana" },
+		{ "{}", "{}", "1000", 1000, 1001, "/home/ana" },
+		{ "{}", "{}", "ana:staff", 1000, 50, "/home/ana" },
+		{ "{}", "{}", "4711:4712", 4711, 4712, "/" },
+		{ "{\"spec\":{\"securityContext\":{\"runAsUser\":1000}}}", "{}", "root", 1000, 1001, "/home/ana" },
+		{ "{\"spec\":{\"securityContext\":{\"runAsUser\":7,\"runAsGroup\":8}}}",
+		  "{\"securityContext\":{\"runAsUser\":9}}", "ana", 9, 8, "/" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *pod = json_loads(rows[i].pod, 0, NULL);
+		json_auto_t *container = json_loads(rows[i].container, 0, NULL);
+		json_auto_t *image = json_pack("{s:{s:s}}", "config", "User", rows[i].user);
+		json_auto_t *user = NULL;
+		struct err e = ERR_INIT;
+
+		CHECK_INT(user_resolve(pod, container, image, PASSWD, GROUP, &user, &e), 0);
+		CHECK_INT(jsonx_int_or(user, "uid", -1), rows[i].uid);
+		CHECK_INT(jsonx_int_or(user, "gid", -1), rows[i].gid);
+		CHECK_STR(jsonx_str(user, "home"), rows[i].home);
+	}
+}
+
+TEST("groups come from the image, supplementalGroups and fsGroup")
+{
+	json_auto_t *pod = json_loads(
+		"{\"spec\":{\"securityContext\":{\"supplementalGroups\":[3000],\"fsGroup\":4000}}}", 0, NULL);
+	json_auto_t *image = json_pack("{s:{s:s}}", "config", "User", "ana");
+	json_auto_t *user = NULL;
+	struct err e = ERR_INIT;
+	auto_sbuf struct sbuf text = SBUF(256);
+
+	CHECK_INT(user_resolve(pod, NULL, image, PASSWD, GROUP, &user, &e), 0);
+	jsonx_dump(json_object_get(user, "groups"), &text);
+	CHECK_STR(text.p, "[50,3000,4000]");
+}
+
+TEST("runAsNonRoot refuses root, and an unknown user is named")
+{
+	json_auto_t *strict = json_loads(
+		"{\"metadata\":{\"name\":\"p\"},\"spec\":{\"securityContext\":{\"runAsNonRoot\":true}}}", 0, NULL);
+	json_auto_t *container = json_loads("{\"name\":\"c\"}", 0, NULL);
+	json_auto_t *nobody = json_pack("{s:{s:s}}", "config", "User", "nix");
+	json_t *user = NULL;
+	struct err e = ERR_INIT;
+
+	CHECK_INT(user_resolve(strict, container, NULL, PASSWD, GROUP, &user, &e), -1);
+	CHECK_STR(e.text, "container has runAsNonRoot and image will run as root (pod: \"p\", container: c)");
+	CHECK_INT(user_resolve(NULL, container, nobody, PASSWD, GROUP, &user, &e), -1);
+	CHECK_STR(e.text, "unable to find user nix: no matching entries in passwd file");
+}
+
+TEST("a uid without an account gets one")
+{
+	json_auto_t *user = json_pack("{s:i, s:i, s:s}", "uid", 4711, "gid", 4712, "home", "/work");
+	json_auto_t *ana = json_pack("{s:i, s:i}", "uid", 1000, "gid", 1001);
+	auto_free char *passwd = user_add_passwd("root:x:0:0:root:/root:/bin/sh", user);
+	auto_free char *group = user_add_group(NULL, user);
+
+	CHECK_STR(passwd, "root:x:0:0:root:/root:/bin/sh\nuser4711:x:4711:4712:user:/work:/bin/sh\n");
+	CHECK_STR(group, "group4712:x:4712:\n");
+	CHECK(!user_add_passwd(PASSWD, ana));
+	CHECK(!user_add_group(GROUP, ana));
+}
