@@ -12,6 +12,12 @@ like "no server: it says where it looked" "$("$STOKER" token list --socket "$T/n
 "$STOKER" token lisst >/dev/null 2>&1
 is "mistakes end with status 2" $? 2
 
+like "the program is position independent" "$(readelf -hW "$STOKER")" 'Type: +DYN'
+like "its relocations are read-only from the start" "$(readelf -dW "$STOKER")" 'BIND_NOW|FLAGS.*NOW'
+like "and protected" "$(readelf -lW "$STOKER")" 'GNU_RELRO'
+unlike "its stack is not executable" "$(readelf -lW "$STOKER" | grep GNU_STACK)" 'RWE'
+like "its buffers are checked" "$(readelf -sW "$STOKER")" '__stack_chk_fail'
+
 mkdir -p "$T/conf"
 cat >"$T/conf/stoker.yaml" <<CONF
 data: $T/conf/data
