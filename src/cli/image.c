@@ -229,24 +229,44 @@ const struct command cmd_image_list = {
 	.run = run_list,
 };
 
+/* ---- transfers: what pull, push, import and export have in common ---- */
+
+struct transfer {
+	struct session *session;
+	const struct image_settings *settings;
+	struct pull_options options;
+	char **args;
+	int n;
+};
+
+/* Opens the store, lets `start` begin, and waits for on_done(). */
+static int run_transfer(const struct command *cmd, int argc, char **argv, int min_args, int max_args,
+			void (*start)(struct transfer *t))
+{
+	struct image_settings s = { 0 };
+	struct session session;
+	struct transfer t = { .session = &session, .settings = &s };
+	int status = begin(cmd, argc, argv, min_args, max_args, &s, &session, &t.args, &t.n);
+
+	if (status)
+		return status;
+	t.options = options_of(&s, &session);
+	start(&t);
+	return session_wait(cmd, &session);
+}
+
 /* ---- pull ---- */
 
 static const struct opt pull_opts[] = { REGISTRY_OPTS, QUIET_OPT, DATA_OPT, OPT_END };
 
+static void start_pull(struct transfer *t)
+{
+	images_pull(t->session->images, t->args[0], &t->options, on_done, t->session);
+}
+
 static int run_pull(const struct command *cmd, int argc, char **argv)
 {
-	struct image_settings s = { 0 };
-	struct session session;
-	struct pull_options o;
-	char **rest;
-	int n;
-	int status = begin(cmd, argc, argv, 1, 1, &s, &session, &rest, &n);
-
-	if (status)
-		return status;
-	o = options_of(&s, &session);
-	images_pull(session.images, rest[0], &o, on_done, &session);
-	return session_wait(cmd, &session);
+	return run_transfer(cmd, argc, argv, 1, 1, start_pull);
 }
 
 const struct command cmd_image_pull = {
@@ -263,20 +283,15 @@ const struct command cmd_image_pull = {
 
 /* ---- push ---- */
 
+static void start_push(struct transfer *t)
+{
+	images_push(t->session->images, t->args[0], t->n > 1 ? t->args[1] : t->args[0], &t->options, on_done,
+		    t->session);
+}
+
 static int run_push(const struct command *cmd, int argc, char **argv)
 {
-	struct image_settings s = { 0 };
-	struct session session;
-	struct pull_options o;
-	char **rest;
-	int n;
-	int status = begin(cmd, argc, argv, 1, 2, &s, &session, &rest, &n);
-
-	if (status)
-		return status;
-	o = options_of(&s, &session);
-	images_push(session.images, rest[0], n > 1 ? rest[1] : rest[0], &o, on_done, &session);
-	return session_wait(cmd, &session);
+	return run_transfer(cmd, argc, argv, 1, 2, start_push);
 }
 
 const struct command cmd_image_push = {
@@ -303,20 +318,14 @@ static const struct opt import_opts[] = {
 	OPT_END,
 };
 
+static void start_import(struct transfer *t)
+{
+	images_import(t->session->images, t->args[0], t->settings->name, &t->options, on_done, t->session);
+}
+
 static int run_import(const struct command *cmd, int argc, char **argv)
 {
-	struct image_settings s = { 0 };
-	struct session session;
-	struct pull_options o;
-	char **rest;
-	int n;
-	int status = begin(cmd, argc, argv, 1, 1, &s, &session, &rest, &n);
-
-	if (status)
-		return status;
-	o = options_of(&s, &session);
-	images_import(session.images, rest[0], s.name, &o, on_done, &session);
-	return session_wait(cmd, &session);
+	return run_transfer(cmd, argc, argv, 1, 1, start_import);
 }
 
 const struct command cmd_image_import = {
@@ -343,20 +352,15 @@ static const struct opt export_opts[] = {
 	OPT_END,
 };
 
+static void start_export(struct transfer *t)
+{
+	images_export(t->session->images, t->args[0], t->args[1],
+		      t->settings->format ? t->settings->format : "docker-archive", &t->options, on_done, t->session);
+}
+
 static int run_export(const struct command *cmd, int argc, char **argv)
 {
-	struct image_settings s = { 0 };
-	struct session session;
-	struct pull_options o;
-	char **rest;
-	int n;
-	int status = begin(cmd, argc, argv, 2, 2, &s, &session, &rest, &n);
-
-	if (status)
-		return status;
-	o = options_of(&s, &session);
-	images_export(session.images, rest[0], rest[1], s.format ? s.format : "docker-archive", &o, on_done, &session);
-	return session_wait(cmd, &session);
+	return run_transfer(cmd, argc, argv, 2, 2, start_export);
 }
 
 const struct command cmd_image_export = {

@@ -37,7 +37,7 @@ printing() {
 	is "$V: -o go-template" "$(k get cm conf -o 'go-template={{.data.a}}')" 1
 	like "$V: deployments" "$(k get deploy web -o wide)" '^web +0/0 +0 +0 +[0-9]+s +web,side +registry.example/web:1,registry.example/side:1 +app=web'
 	like "$V: jobs" "$(k get jobs)" '^train +([A-Za-z]+ +)?0/1 '
-	like "$V: services" "$(k get svc svc)" '^svc +ClusterIP +[0-9.a-z<>]+ +<none> +80/TCP'
+	like "$V: services" "$(k get svc svc)" '^svc +ClusterIP +10\.[0-9.]+ +<none> +80/TCP'
 	like "$V: configmaps count their data" "$(k get cm conf)" '^conf +2 '
 	like "$V: secrets" "$(k get secret hidden)" '^hidden +Opaque +1 '
 	like "$V: quotas" "$(k get quota team)" '^team +[0-9]+s'
