@@ -23,7 +23,6 @@ bool crd_is_builtin(const struct registry *r, const json_t *crd);
 struct custom;
 struct custom *custom_new(const json_t *crd, struct err *e);
 void custom_free(struct custom *c);
-const json_t *custom_crd(const struct custom *c);
 const struct kind *custom_storage(const struct custom *c);
 /* The i-th served kind in the definition's order, or NULL. */
 const struct kind *custom_served(const struct custom *c, size_t i);

@@ -40,11 +40,6 @@ void custom_free(struct custom *c)
 	free(c);
 }
 
-const json_t *custom_crd(const struct custom *c)
-{
-	return c->crd;
-}
-
 const struct kind *custom_storage(const struct custom *c)
 {
 	return &c->versions[c->storage].kind;

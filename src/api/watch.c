@@ -26,7 +26,6 @@
 #define STEP_OBJECTS       256 /* looked at in one step of LISTING */
 #define STEP_REVISIONS     128 /* read in one step of BEHIND */
 #define STEP_BYTES         (256 * 1024)
-#define HIGH_WATER         (512 * 1024)          /* unsent bytes that make a LIVE watcher fall BEHIND */
 #define TURN_MS            (STALL_BUDGET_MS / 2) /* of steps */
 #define STUCK_MS           20000                 /* a watcher that takes nothing for this long is cut off */
 #define TICK_MS            10000 /* stuck readers, and bookmarks every sixth; armed only while there are watchers */
@@ -370,7 +369,7 @@ static void find_place(struct watcher *w)
 
 static void step(struct watcher *w)
 {
-	if (w->stopped || w->sink.pending(w->sink.arg) >= HIGH_WATER)
+	if (w->stopped || w->sink.pending(w->sink.arg) >= LIMIT_WATCH_QUEUE)
 		return; /* by a reader before it; or watch_drained() comes back */
 	find_place(w);
 	if (w->stopped)
@@ -482,7 +481,7 @@ static void deliver(struct watcher *w, const struct change *ch, struct line_cach
 	i = cached_line(cache, w, &ev);
 	w->columns_sent = true;
 	w->sink.write(w->sink.arg, sbuf_str(&cache->rows[i].text), &cache->rows[i].shared);
-	if (w->sink.pending(w->sink.arg) >= HIGH_WATER) {
+	if (w->sink.pending(w->sink.arg) >= LIMIT_WATCH_QUEUE) {
 		w->state = BEHIND;
 		w->since = ch->rv;
 		w->progress_ms = clock_mono_ms();
@@ -527,7 +526,7 @@ static void on_tick(void *arg)
 			if (w->state == LIVE && w->bookmarks && mark && !store_dirty(api_store(hub->api)))
 				send_bookmark(w, rv, false);
 			else if (w->state != LIVE && now - w->progress_ms > STUCK_MS &&
-				 w->sink.pending(w->sink.arg) >= HIGH_WATER)
+				 w->sink.pending(w->sink.arg) >= LIMIT_WATCH_QUEUE)
 				end(w, true);
 		}
 	}

@@ -318,36 +318,6 @@ void jsonx_del(json_t *v, const char *path)
 		json_object_del(v, dot ? dot + 1 : path);
 }
 
-json_t *jsonx_pointer(const json_t *v, const char *pointer)
-{
-	struct str rest = str_of(pointer);
-	struct str part;
-	auto_sbuf struct sbuf key = SBUF(LIMIT_BODY);
-
-	if (!*pointer)
-		return (json_t *)v;
-	if (*pointer != '/')
-		return NULL;
-	str_split(&rest, '/', &part);
-	while (v && str_split(&rest, '/', &part)) {
-		sbuf_reset(&key);
-		for (size_t i = 0; i < part.n; i++) {
-			bool esc = part.p[i] == '~' && i + 1 < part.n;
-
-			sbuf_addc(&key, !esc ? part.p[i] : part.p[i + 1] == '1' ? '/' : '~');
-			i += esc;
-		}
-		if (json_is_array(v)) {
-			int64_t index;
-
-			v = key.p && str_int64(key.p, 0, INT32_MAX, &index) ? json_array_get(v, (size_t)index) : NULL;
-		} else {
-			v = json_object_get(v, key.p ? key.p : "");
-		}
-	}
-	return (json_t *)v;
-}
-
 bool jsonx_equal(const json_t *a, const json_t *b)
 {
 	const char *key;

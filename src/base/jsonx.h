@@ -37,8 +37,6 @@ bool jsonx_bool_or(const json_t *v, const char *path, bool fallback);
 void jsonx_set_new(json_t *v, const char *path, json_t *value);
 /* Removes; no error if absent. */
 void jsonx_del(json_t *v, const char *path);
-/* Value at an RFC 6901 pointer: "/metadata/labels/a~1b". */
-json_t *jsonx_pointer(const json_t *v, const char *pointer);
 
 /* Deep equality; numbers compare by value, so 1 equals 1.0. */
 bool jsonx_equal(const json_t *a, const json_t *b);

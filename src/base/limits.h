@@ -11,8 +11,8 @@
 #define LIMIT_JSON_DEPTH      512    /* deeper than any schema; every walker may recurse this far */
 #define LIMIT_YAML_NODES      200000 /* after alias expansion */
 #define LIMIT_SELECTOR_TERMS  128
-#define LIMIT_ANNOTATIONS     (256u * 1024)      /* total of keys and values, as Kubernetes */
-#define LIMIT_WATCH_QUEUE     (4u * 1024 * 1024) /* unsent bytes of one watcher before it is cut off */
+#define LIMIT_ANNOTATIONS     (256u * 1024) /* total of keys and values, as Kubernetes */
+#define LIMIT_WATCH_QUEUE     (512u * 1024) /* unsent bytes of one watcher before it falls back to reading history */
 #define LIMIT_REPLY_QUEUE     (64u * 1024 * 1024)
 #define LIMIT_STATUS_TEXT     4096
 #define LIMIT_CONNECTIONS     4096 /* accepted at once; below a usual fd limit */

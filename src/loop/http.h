@@ -85,7 +85,6 @@ const struct http_peer *http_peer(const struct http_request *req);
 
 /* Called once if the connection goes away before the reply or during a stream.  After it the request is gone. */
 void http_on_close(struct http_request *req, void (*fn)(void *arg), void *arg);
-void *http_close_arg(const struct http_request *req);
 
 /* Adds a header to the reply; before http_reply or http_stream_start. */
 void http_add_header(struct http_request *req, const char *name, const char *value);

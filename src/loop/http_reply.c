@@ -189,11 +189,6 @@ void http_on_close(struct http_request *req, void (*fn)(void *arg), void *arg)
 	req->close_arg = arg;
 }
 
-void *http_close_arg(const struct http_request *req)
-{
-	return req->close_arg;
-}
-
 const struct http_peer *http_peer(const struct http_request *req)
 {
 	return &req->conn->peer;

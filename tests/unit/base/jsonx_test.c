@@ -87,18 +87,6 @@ TEST("paths read, set and remove")
 	CHECK(jsonx_at(v, "p.q") == NULL && jsonx_at(v, "p") != NULL);
 }
 
-TEST("pointers unescape ~0 and ~1 and index lists")
-{
-	json_auto_t *v = parse("{\"a/b\":[1,{\"~\":2}],\"\":3}");
-
-	CHECK(jsonx_pointer(v, "") == v);
-	CHECK_INT(json_integer_value(jsonx_pointer(v, "/a~1b/0")), 1);
-	CHECK_INT(json_integer_value(jsonx_pointer(v, "/a~1b/1/~0")), 2);
-	CHECK_INT(json_integer_value(jsonx_pointer(v, "/")), 3);
-	CHECK(jsonx_pointer(v, "/a~1b/2") == NULL && jsonx_pointer(v, "/a~1b/-") == NULL);
-	CHECK(jsonx_pointer(v, "x") == NULL && jsonx_pointer(v, "/q/r") == NULL);
-}
-
 TEST("equality compares numbers by value and ignores the order of keys")
 {
 	json_auto_t *a = parse("{\"x\":1,\"y\":[1.5,null,\"s\"]}");
