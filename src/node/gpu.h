@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gpu.h - the cards of this machine: which there are, who has them, what a container needs to use its own
+ *
+ * Cards come from NVML (dlopen), else from /proc/driver/nvidia, else they are simulated.  Who has which is on disk
+ * before a container starts, so that no card is given twice, also across a crash.
+ */
+#ifndef STOKER_NODE_GPU_H
+#define STOKER_NODE_GPU_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+struct gpus;
+struct gpus_config {
+	const char *dir;  /* DIR/gpus.json says who has what */
+	int simulate;     /* -1: look for real ones */
+	const char *root; /* where /dev, /proc and the driver's libraries are looked up; NULL: "/".  For tests */
+};
+int gpus_open(const struct gpus_config *config, struct gpus **ret, struct err *e);
+void gpus_free(struct gpus *g);
+size_t gpus_count(const struct gpus *g);
+/* Labels and annotations for the Node: {"nvidia.com/gpu.product":..., "nvidia.com/gpu.memory":...}. */
+json_t *gpus_labels(const struct gpus *g);
+
+/* How many cards a container's limits or requests ask for, by either name. */
+int gpus_wanted(const json_t *container);
+/* Gives a container its cards and remembers it durably; the same cards again for the same uid and container.
+ * ERR_UNAVAILABLE if too few are free. */
+int gpus_take(struct gpus *g, const json_t *pod, const char *container, int n, struct err *e);
+void gpus_release(struct gpus *g, const char *uid);
+/* After a restart: pods that are gone have none. */
+void gpus_keep_only(struct gpus *g, const json_t *uids);
+
+/* For the OCI document of a container: devices, mounts, "NAME=value" texts; empty arrays without cards (but
+ * NVIDIA_VISIBLE_DEVICES=void then, so that an image's own "all" means nothing). */
+struct gpu_grant {
+	json_t *devices, *mounts, *env;
+};
+void gpus_grant(struct gpus *g, const char *uid, const char *container, struct gpu_grant *ret);
+void gpu_grant_done(struct gpu_grant *grant);
+/* "0,2" of a pod, for its annotation; NULL if it has none; malloc'ed. */
+char *gpus_of(const struct gpus *g, const char *uid);
+/* Array of {"index","uuid","name","memoryBytes","device","healthy","namespace","pod","container"}; the last three are
+ * "" for a free card. */
+json_t *gpus_list(const struct gpus *g);
+
+#endif

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod.h - the worker of one pod: from bound to gone; for the files of this room */
+#ifndef STOKER_NODE_POD_H
+#define STOKER_NODE_POD_H
+
+#include "client/client.h"
+#include "node/gpu.h"
+#include "node/image.h"
+#include "node/logs.h"
+#include "node/net.h"
+#include "node/runtime.h"
+#include "node/services.h"
+
+struct pod;
+struct node;
+
+/* What all workers share. */
+struct node_parts {
+	struct loop *loop;
+	struct client *client;
+	struct runtime *runtime;
+	struct images *images;
+	struct net *net; /* NULL: pods use the host's network */
+	struct services *services;
+	struct gpus *gpus;
+	struct logs *logs;
+	const char *dir, *name, *prefix, *host_ip;
+	const json_t *host_roots;
+};
+
+/* A running (or ended) container for those who want to look inside. */
+struct pod_container {
+	const char *id; /* of the runtime */
+	const char *cgroup;
+	const char *log_path;
+	const json_t *process; /* OCI process: environment, user, rights */
+	const char *net_ns;    /* NULL: the host's */
+	bool running, tty, stdin_open;
+};
+/* ERR_NOT_FOUND, or ERR_BAD_REQUEST with Kubernetes' words if there is no such attempt.  `previous`: the run before. */
+int pod_container_get(const struct pod *p, const char *container, bool previous, struct pod_container *ret,
+		      struct err *e);
+
+/* NULL if this node has no worker for it. */
+struct pod *node_find_pod(struct node *n, const char *uid);
+/* kubelet.c: the door of loop/kubelet.h for this node's pods. */
+struct kubelet *node_kubelet_new(struct node *n, const struct node_parts *parts);
+void node_kubelet_free(struct kubelet *k);
+
+#endif
