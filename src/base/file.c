@@ -43,19 +43,29 @@ static int write_all(int fd, struct str text)
 	return 0;
 }
 
-int file_write(const char *path, mode_t mode, struct str text, struct err *e)
+static int replace(const char *path, mode_t mode, struct str text, bool sync, struct err *e)
 {
 	auto_free char *tmp = xasprintf("%s.new", path);
 	auto_close int fd = open(tmp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
 
 	if (fd < 0)
 		return err_errno(e, ERR_INTERNAL, "%s", tmp);
-	if (fchmod(fd, mode) < 0 || write_all(fd, text) < 0 || fsync(fd) < 0 || rename(tmp, path) < 0) {
+	if (fchmod(fd, mode) < 0 || write_all(fd, text) < 0 || (sync && fsync(fd) < 0) || rename(tmp, path) < 0) {
 		err_errno(e, errno == ENOSPC || errno == EDQUOT ? ERR_STORAGE_FULL : ERR_INTERNAL, "%s", path);
 		unlink(tmp);
 		return -1;
 	}
 	return 0;
+}
+
+int file_write(const char *path, mode_t mode, struct str text, struct err *e)
+{
+	return replace(path, mode, text, true, e);
+}
+
+int file_place(const char *path, mode_t mode, struct str text, struct err *e)
+{
+	return replace(path, mode, text, false, e);
 }
 
 /* mkdir whose mode does not depend on the umask; a directory that is there keeps its own. */

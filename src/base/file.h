@@ -12,6 +12,8 @@
 int file_read(const char *path, size_t max, struct sbuf *out, struct err *e);
 /* Writes a temporary file beside it, syncs, renames. */
 int file_write(const char *path, mode_t mode, struct str text, struct err *e);
+/* The same without the sync: for what is made anew after a crash of the machine. */
+int file_place(const char *path, mode_t mode, struct str text, struct err *e);
 /* Makes a directory and its parents; an existing one is fine. */
 int file_make_dirs(const char *path, mode_t mode, struct err *e);
 

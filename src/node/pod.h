@@ -4,12 +4,14 @@
 #define STOKER_NODE_POD_H
 
 #include "client/client.h"
+#include "client/events.h"
 #include "node/gpu.h"
 #include "node/image.h"
 #include "node/logs.h"
 #include "node/net.h"
 #include "node/runtime.h"
 #include "node/services.h"
+#include "node/trash.h"
 
 struct pod;
 struct node;
@@ -18,15 +20,39 @@ struct node;
 struct node_parts {
 	struct loop *loop;
 	struct client *client;
+	struct events *events;
 	struct runtime *runtime;
 	struct images *images;
 	struct net *net; /* NULL: pods use the host's network */
 	struct services *services;
 	struct gpus *gpus;
 	struct logs *logs;
+	struct trash *trash;
 	const char *dir, *name, *prefix, *host_ip;
 	const json_t *host_roots;
+	bool fake; /* nothing is real but the API: no images, mounts or namespaces */
+	/* A pod is gone, or its cards have changed hands. */
+	void (*changed)(void *arg);
+	void (*gone)(void *arg, struct pod *p);
+	void *arg;
 };
+
+/* A worker for a pod that is bound to this node.  `found`: what the runtime still has of it, from an earlier server. */
+struct pod *pod_new(const struct node_parts *parts, const json_t *obj);
+void pod_found(struct pod *p, const struct found *f);
+/* After the last pod_found(): begin. */
+void pod_begin(struct pod *p);
+/* The object has changed; NULL: it is no longer there. */
+void pod_changed(struct pod *p, const json_t *obj);
+/* A container of its has ended. */
+void pod_exited(struct pod *p, const char *id, const struct exit_info *exit);
+/* Forgets it; what runs goes on. */
+void pod_free(struct pod *p);
+const char *pod_uid(const struct pod *p);
+/* Holds something on this machine that must be kept: addresses, cards, directories. */
+bool pod_holds(const struct pod *p);
+/* Removes what a pod left on this machine, whose worker is gone: after a restart. */
+void pod_sweep(const struct node_parts *parts, const char *uid);
 
 /* A running (or ended) container for those who want to look inside. */
 struct pod_container {
@@ -40,7 +66,6 @@ struct pod_container {
 /* ERR_NOT_FOUND, or ERR_BAD_REQUEST with Kubernetes' words if there is no such attempt.  `previous`: the run before. */
 int pod_container_get(const struct pod *p, const char *container, bool previous, struct pod_container *ret,
 		      struct err *e);
-
 /* NULL if this node has no worker for it. */
 struct pod *node_find_pod(struct node *n, const char *uid);
 /* kubelet.c: the door of loop/kubelet.h for this node's pods. */

@@ -54,6 +54,15 @@ static void restart(const struct pod_view *v, const struct ctr_view *c, enum ctr
 		p->wake_ms = due;
 }
 
+/* Starts a container for the first time, unless it has to wait for something. */
+static void start(const struct pod_view *v, const struct ctr_view *c, enum ctr_act *act, struct pod_plan *p)
+{
+	if (c->not_before_ms <= v->now_ms)
+		*act = ACT_START;
+	else if (!p->wake_ms || c->not_before_ms < p->wake_ms)
+		p->wake_ms = c->not_before_ms;
+}
+
 static struct pod_plan end_all(const struct pod_view *v, enum ctr_act *acts)
 {
 	struct pod_plan p = { .over = true };
@@ -78,7 +87,7 @@ static bool walk_init(const struct pod_view *v, enum ctr_act *acts, struct pod_p
 
 		switch (c->state) {
 		case CTR_WAITING:
-			acts[i] = ACT_START;
+			start(v, c, &acts[i], p);
 			return false;
 		case CTR_EXITED:
 			if (!c->sidecar && c->exit_code == 0)
@@ -117,7 +126,7 @@ static struct tally walk_main(const struct pod_view *v, enum ctr_act *acts, stru
 			continue;
 		t.total++;
 		if (c->state == CTR_WAITING) {
-			acts[i] = ACT_START;
+			start(v, c, &acts[i], p);
 			t.waiting++;
 		} else if (alive(c)) {
 			t.alive++;

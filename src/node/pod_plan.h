@@ -24,10 +24,11 @@ struct ctr_view {
 	bool init;    /* runs before the others, in order */
 	bool sidecar; /* an init container that keeps running (restartPolicy: Always) */
 	enum ctr_state state;
-	bool started;      /* its startup probe has passed, or it has none */
-	int exit_code;     /* CTR_EXITED */
-	int failures;      /* starts in a row that did not last: decides the delay */
-	int64_t exited_ms; /* monotonic; when it ended */
+	bool started;          /* its startup probe has passed, or it has none */
+	int exit_code;         /* CTR_EXITED */
+	int failures;          /* starts in a row that did not last: decides the delay */
+	int64_t exited_ms;     /* monotonic; when it ended */
+	int64_t not_before_ms; /* CTR_WAITING: its image could not be had, ask again then */
 };
 
 struct pod_view {

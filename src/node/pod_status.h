@@ -16,6 +16,7 @@ struct ctr_end {
 	char *message; /* termination message, or NULL */
 	char *id;      /* container id */
 	bool known;    /* there has been one */
+	bool asked;    /* its message has been looked for */
 };
 
 struct ctr_report {

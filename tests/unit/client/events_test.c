@@ -3,7 +3,7 @@
 #include "client/events.h"
 
 #include "base/jsonx.h"
-#include "tests/unit/test.h"
+#include "test.h"
 
 struct counter {
 	struct client base;

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+/* node.c - this machine as a node
+ *
+ *	open the parts -> follow pods and services -> both known: adopt what an earlier server left -> work
+ *
+ * Nothing is started before adoption is complete: what is still there must be found before anything is judged missing.
+ * Each pod bound to this node has a worker (pod.c); this file only hands news to the right one and keeps the Node
+ *object true.  What the machine lacks makes the node NotReady, with the reason in its condition.
+ */
+#include "node/node.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/jsonx.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "loop/crypto.h"
+#include "node/node_object.h"
+#include "node/pod.h"
+
+#define POD_CIDR      "10.244.0.0/16"
+#define SERVICE_CIDR  "10.96.0.0/12"
+#define DOMAIN        "cluster.local"
+#define HEARTBEAT_MS  300000
+#define RETRY_MS      2000
+#define ADDRESS_PROBE "192.0.2.1" /* a documentation address: nothing is sent, only the route is looked up */
+
+struct node {
+	struct node_parts parts;
+	struct kubelet *kubelet;
+	struct informer *informer;
+	struct map pods; /* uid -> struct pod * */
+	char *dir, *name, *prefix, *ip, *problem;
+	bool services_known, adopted;
+	/* its object */
+	json_t *status; /* as last read or written */
+	struct loop_hook tell;
+	struct loop_timer again;
+	bool telling, tell_again, freed;
+};
+
+/* ---- the Node object ---- */
+
+static void tell(void *arg);
+
+static void told(struct node *n, const struct err *e)
+{
+	n->telling = false;
+	if (n->freed) {
+		free(n);
+		return;
+	}
+	if (e->kind != ERR_NONE)
+		log_warn("write node %s: %s, trying again", n->name, e->text);
+	if (n->tell_again)
+		loop_schedule(n->parts.loop, &n->tell);
+	n->tell_again = false;
+	loop_timer_set(n->parts.loop, &n->again, e->kind == ERR_NONE ? HEARTBEAT_MS : RETRY_MS);
+}
+
+static void on_status_written(void *arg, const json_t *obj, const struct err *e)
+{
+	struct node *n = arg;
+
+	if (e->kind == ERR_NONE && !n->freed) {
+		json_decref(n->status);
+		n->status = json_incref(json_object_get(obj, "status"));
+	}
+	told(n, e);
+}
+
+static struct node_facts facts_of(const struct node *n)
+{
+	return (struct node_facts){
+		.name = n->name,
+		.ip = n->ip,
+		.runtime = n->parts.runtime ? n->parts.runtime->ops->name : NULL,
+		.problem = n->problem,
+		.dir = n->dir,
+		.gpus = n->parts.gpus,
+		.images = n->parts.images,
+		.old = n->status,
+	};
+}
+
+static void write_status(struct node *n)
+{
+	struct ref ref = { .api_version = "v1", .plural = "nodes", .name = n->name, .subresource = "status" };
+	struct node_facts f = facts_of(n);
+	json_auto_t *patch = json_pack("{s:o}", "status", node_status(&f));
+
+	n->parts.client->ops->patch(n->parts.client, &ref, "merge", patch, on_status_written, n);
+}
+
+static void on_metadata_written(void *arg, const json_t *obj, const struct err *e)
+{
+	struct node *n = arg;
+
+	if (e->kind != ERR_NONE || n->freed) {
+		told(n, e);
+		return;
+	}
+	if (!n->status)
+		n->status = json_incref(json_object_get(obj, "status"));
+	write_status(n);
+}
+
+static void on_patched(void *arg, const json_t *obj, const struct err *e)
+{
+	struct node *n = arg;
+	struct ref ref = { .api_version = "v1", .plural = "nodes" };
+	struct node_facts f;
+
+	if (e->kind != ERR_NOT_FOUND || n->freed) {
+		on_metadata_written(n, obj, e);
+		return;
+	}
+	f = facts_of(n);
+	json_auto_t *doc = json_pack("{s:s, s:s, s:o, s:{}}", "kind", "Node", "apiVersion", "v1", "metadata",
+				     node_metadata(&f), "spec");
+	n->parts.client->ops->create(n->parts.client, &ref, doc, on_metadata_written, n);
+}
+
+/* Metadata first: the object may not exist yet. */
+static void tell(void *arg)
+{
+	struct node *n = arg;
+	struct ref ref = { .api_version = "v1", .plural = "nodes", .name = n->name };
+	struct node_facts f = facts_of(n);
+
+	if (n->telling) {
+		n->tell_again = true;
+		return;
+	}
+	n->telling = true;
+	json_auto_t *patch = json_pack("{s:o}", "metadata", node_metadata(&f));
+	n->parts.client->ops->patch(n->parts.client, &ref, "merge", patch, on_patched, n);
+}
+
+static void on_parts_changed(void *arg)
+{
+	struct node *n = arg;
+
+	if (gpus_count(n->parts.gpus))
+		loop_schedule(n->parts.loop, &n->tell);
+}
+
+/* ---- pods ---- */
+
+struct pod *node_find_pod(struct node *n, const char *uid)
+{
+	return map_find(&n->pods, uid);
+}
+
+static void free_pod(void *p)
+{
+	pod_free(p);
+}
+
+static void on_gone(void *arg, struct pod *p)
+{
+	struct node *n = arg;
+	auto_free char *uid = xstrdup(pod_uid(p));
+
+	map_remove(&n->pods, uid);
+}
+
+static struct pod *add_pod(struct node *n, const json_t *obj)
+{
+	struct pod *p = pod_new(&n->parts, obj);
+
+	map_set(&n->pods, pod_uid(p), p);
+	return p;
+}
+
+static void on_pod(void *arg, const json_t *obj, const json_t *old)
+{
+	struct node *n = arg;
+	const char *uid = jsonx_str_or(obj ? obj : old, "metadata.uid", "");
+	const char *old_uid = jsonx_str_or(old, "metadata.uid", "");
+	struct pod *p;
+
+	if (!n->adopted)
+		return;
+	/* A new pod of the old name: the informer shows it as a change. */
+	if (obj && old && !streq(uid, old_uid)) {
+		p = map_find(&n->pods, old_uid);
+		if (p)
+			pod_changed(p, NULL);
+	}
+	p = map_find(&n->pods, uid);
+	if (p)
+		pod_changed(p, obj);
+	else if (obj && n->parts.runtime)
+		pod_begin(add_pod(n, obj));
+}
+
+static void on_exited(void *arg, const char *id, const struct exit_info *exit)
+{
+	struct node *n = arg;
+	const char *end = strchr(id, '_');
+	struct pod *p = end ? map_find_n(&n->pods, id, (size_t)(end - id)) : NULL;
+
+	if (p)
+		pod_exited(p, id, exit);
+}
+
+/* ---- adoption ---- */
+
+static void on_found(void *arg, const struct found *f)
+{
+	struct node *n = arg;
+	const char *end = strchr(f->id, '_');
+	struct pod *p = end ? map_find_n(&n->pods, f->id, (size_t)(end - f->id)) : NULL;
+
+	if (p)
+		pod_found(p, f);
+	else
+		n->parts.runtime->ops->remove(n->parts.runtime, f->id);
+}
+
+/* Directories of pods that are not in the API any more. */
+static void sweep(struct node *n)
+{
+	auto_free char *path = xasprintf("%s/pods", n->dir);
+	json_auto_t *gone = json_array();
+	DIR *d = opendir(path);
+	struct dirent *entry;
+	json_t *uid;
+	size_t i;
+
+	while (d && (entry = readdir(d)))
+		if (entry->d_name[0] != '.' && !map_find(&n->pods, entry->d_name))
+			json_array_append_new(gone, jsonx_string(entry->d_name));
+	if (d)
+		closedir(d);
+	json_array_foreach (gone, i, uid)
+		pod_sweep(&n->parts, json_string_value(uid));
+}
+
+static json_t *uids_of(const struct node *n)
+{
+	json_t *uids = json_array();
+	const char *uid;
+	void *p;
+	size_t pos = 0;
+
+	while (map_next(&n->pods, &pos, &uid, &p))
+		if (pod_holds(p))
+			json_array_append_new(uids, json_string(uid));
+	return uids;
+}
+
+static void adopt(struct node *n)
+{
+	json_auto_t *uids = NULL;
+	struct err e = ERR_INIT;
+	const json_t *obj;
+	const char *uid;
+	void *p;
+	size_t pos = 0;
+
+	if (n->adopted || !n->services_known || !informer_synced(n->informer) || !n->parts.runtime)
+		return;
+	n->adopted = true;
+	while (informer_next(n->informer, &pos, &obj))
+		add_pod(n, obj);
+	if (n->parts.runtime->ops->adopt(n->parts.runtime, on_found, n, &e) < 0)
+		log_error("look for containers of an earlier server: %s, ignoring", e.text);
+	sweep(n);
+	uids = uids_of(n);
+	if (n->parts.net)
+		net_keep_only(n->parts.net, uids);
+	gpus_keep_only(n->parts.gpus, uids);
+	pos = 0;
+	while (map_next(&n->pods, &pos, &uid, &p))
+		pod_begin(p);
+	loop_schedule(n->parts.loop, &n->tell);
+}
+
+static void on_pods_synced(void *arg)
+{
+	adopt(arg);
+}
+
+static void on_services_synced(void *arg)
+{
+	struct node *n = arg;
+
+	n->services_known = true;
+	adopt(n);
+}
+
+/* ---- opening ---- */
+
+/* The address other machines would see. */
+static char *own_address(void)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons(9) };
+	struct sockaddr_in own = { 0 };
+	socklen_t len = sizeof(own);
+	auto_close int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	char text[INET_ADDRSTRLEN] = "127.0.0.1";
+
+	inet_pton(AF_INET, ADDRESS_PROBE, &to.sin_addr);
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 &&
+	    getsockname(fd, (struct sockaddr *)&own, &len) == 0)
+		inet_ntop(AF_INET, &own.sin_addr, text, sizeof(text));
+	return xstrdup(text);
+}
+
+static char *own_name(void)
+{
+	char host[256] = "";
+	char *dot;
+
+	gethostname(host, sizeof(host) - 1);
+	dot = strchr(host, '.');
+	if (dot)
+		*dot = '\0';
+	for (char *c = host; *c; c++)
+		*c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c == '_' ? '-' : *c);
+	return xstrdup(*host ? host : "localhost");
+}
+
+static void cannot(struct node *n, const char *what, struct err *e)
+{
+	log_error("%s: %s; no pods will run", what, e->text);
+	if (!n->problem)
+		n->problem = xasprintf("%s: %s", what, e->text);
+	err_clear(e);
+}
+
+static void open_network(struct node *n, const struct node_config *config)
+{
+	struct net_config c = { .prefix = n->prefix,
+				.pod_cidr = POD_CIDR,
+				.service_cidr = SERVICE_CIDR,
+				.dir = n->dir,
+				.domain = DOMAIN,
+				.api_host = config->api_host,
+				.api_port = config->api_port };
+	struct err e = ERR_INIT;
+
+	if (net_open(n->parts.loop, &c, &n->parts.net, &e) < 0) {
+		cannot(n, "pod network", &e);
+		return;
+	}
+	n->parts.services = services_new(n->parts.client, n->parts.net, on_services_synced, n);
+}
+
+static void open_runtime(struct node *n, const struct node_config *config)
+{
+	struct runtime_config c = { .dir = n->dir, .name = config->runtime, .prefix = n->prefix };
+	struct runtime_events events = { .exited = on_exited, .arg = n };
+	struct err e = ERR_INIT;
+
+	if (runtime_open(n->parts.loop, &c, &events, &n->parts.runtime, &e) < 0)
+		cannot(n, "container runtime", &e);
+}
+
+static int open_parts(struct node *n, const struct node_config *config, struct err *e)
+{
+	struct images_config images = { .dir = n->dir, .prefix = n->prefix };
+	struct gpus_config gpus = { .dir = n->dir, .simulate = config->gpus };
+	struct logs_config logs = { .dir = n->dir,
+				    .keep_seconds = config->log_keep_seconds,
+				    .max_bytes = config->log_max_bytes };
+
+	if (images_open(n->parts.loop, &images, &n->parts.images, e) < 0 || gpus_open(&gpus, &n->parts.gpus, e) < 0 ||
+	    logs_open(n->parts.loop, &logs, &n->parts.logs, e) < 0)
+		return -1;
+	n->parts.trash = trash_new(n->parts.loop, n->dir);
+	open_runtime(n, config);
+	if (n->parts.fake)
+		n->services_known = true;
+	else
+		open_network(n, config);
+	return 0;
+}
+
+int node_new(struct client *c, const struct node_config *config, struct node **ret, struct err *e)
+{
+	struct node *n = xcalloc(1, sizeof(*n));
+	unsigned char hash[32];
+	auto_sbuf struct sbuf hex = SBUF(128);
+	auto_free char *real = realpath(config->dir, NULL);
+	auto_free char *field = NULL;
+	struct informer_handlers h = { .change = on_pod, .synced = on_pods_synced, .arg = n };
+	struct ref ref = { .api_version = "v1", .plural = "pods" };
+
+	n->dir = xstrdup(real ? real : config->dir);
+	n->name = config->name ? xstrdup(config->name) : own_name();
+	crypto_sha256(n->dir, strlen(n->dir), hash);
+	hex_encode(hash, 4, &hex);
+	n->prefix = sbuf_steal(&hex);
+	n->ip = own_address();
+	map_init(&n->pods, free_pod);
+	n->parts = (struct node_parts){ .loop = c->loop,
+					.client = c,
+					.dir = n->dir,
+					.name = n->name,
+					.prefix = n->prefix,
+					.host_ip = n->ip,
+					.host_roots = config->host_roots,
+					.fake = config->runtime && streq(config->runtime, "fake"),
+					.changed = on_parts_changed,
+					.gone = on_gone,
+					.arg = n };
+	n->parts.events = events_new(c, "kubelet", n->name);
+	n->tell = (struct loop_hook){ .run = tell, .arg = n, .phase = LOOP_WORK };
+	n->again = (struct loop_timer){ .fire = tell, .arg = n };
+	if (open_parts(n, config, e) < 0) {
+		node_free(n);
+		return -1;
+	}
+	field = xasprintf("spec.nodeName=%s", n->name);
+	n->informer = informer_new(c, &ref, &(struct list_options){ .fields = field }, &h);
+	n->kubelet = node_kubelet_new(n, &n->parts);
+	loop_schedule(c->loop, &n->tell);
+	*ret = n;
+	return 0;
+}
+
+void node_free(struct node *n)
+{
+	if (!n)
+		return;
+	node_kubelet_free(n->kubelet);
+	informer_free(n->informer);
+	loop_unschedule(n->parts.loop, &n->tell);
+	loop_timer_done(&n->again);
+	map_done(&n->pods);
+	services_free(n->parts.services);
+	runtime_free(n->parts.runtime);
+	if (n->parts.net)
+		net_free(n->parts.net, false);
+	images_free(n->parts.images);
+	gpus_free(n->parts.gpus);
+	logs_free(n->parts.logs);
+	trash_free(n->parts.trash);
+	events_free(n->parts.events);
+	json_decref(n->status);
+	free(n->dir);
+	free(n->name);
+	free(n->prefix);
+	free(n->ip);
+	free(n->problem);
+	/* A write of ours may still be answered. */
+	if (n->telling)
+		n->freed = true;
+	else
+		free(n);
+}
+
+struct kubelet *node_kubelet(struct node *n)
+{
+	return n->kubelet;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+/* node_object.c - what the Node object says of this machine */
+#include "node/node_object.h"
+
+#include <stdio.h>
+#include <sys/statvfs.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
+
+#define PODS_MAX    500
+#define IMAGES_MAX  50
+#define KEPT_MEMORY (256ll << 20) /* for the system and the server, out of allocatable */
+#define LINE_MAX_   4096
+
+/* The first line of a file, or "". */
+static char *first_line(const char *path)
+{
+	auto_sbuf struct sbuf text = SBUF(LINE_MAX_);
+	struct err e = ERR_INIT;
+	struct str rest;
+	struct str line;
+
+	file_read(path, LINE_MAX_, &text, &e);
+	rest = sbuf_str(&text);
+	return rest.n && str_split(&rest, '\n', &line) ? xstrndup(line.p, line.n) : xstrdup("");
+}
+
+static char *os_name(void)
+{
+	auto_sbuf struct sbuf text = SBUF(LINE_MAX_);
+	struct err e = ERR_INIT;
+	struct str rest;
+	struct str line;
+
+	file_read("/etc/os-release", LINE_MAX_, &text, &e);
+	rest = sbuf_str(&text);
+	while (rest.n && str_split(&rest, '\n', &line)) {
+		static const char key[] = "PRETTY_NAME=\"";
+
+		if (line.n > sizeof(key) && memcmp(line.p, key, sizeof(key) - 1) == 0)
+			return xstrndup(line.p + sizeof(key) - 1, line.n - sizeof(key));
+	}
+	return xstrdup("Linux");
+}
+
+static const char *architecture(const char *machine)
+{
+	return streq(machine, "x86_64") ? "amd64" : streq(machine, "aarch64") ? "arm64" : machine;
+}
+
+json_t *node_metadata(const struct node_facts *f)
+{
+	json_t *labels = f->gpus ? gpus_labels(f->gpus) : json_object();
+	json_auto_t *cards = f->gpus ? gpus_list(f->gpus) : json_array();
+	auto_sbuf struct sbuf text = SBUF(65536);
+	struct utsname u;
+
+	uname(&u);
+	json_object_set_new(labels, "kubernetes.io/hostname", json_string(f->name));
+	json_object_set_new(labels, "kubernetes.io/os", json_string("linux"));
+	json_object_set_new(labels, "kubernetes.io/arch", json_string(architecture(u.machine)));
+	jsonx_dump(cards, &text);
+	return json_pack("{s:s, s:o, s:{s:s}}", "name", f->name, "labels", labels, "annotations", "stoker.dev/gpus",
+			 text.p ? text.p : "[]");
+}
+
+/* ---- status ---- */
+
+static void add_amounts(const struct node_facts *f, json_t *capacity, json_t *allocatable)
+{
+	struct sysinfo si = { 0 };
+	struct statvfs fs = { 0 };
+	auto_free char *pid_max = first_line("/proc/sys/kernel/pid_max");
+	int64_t pids = 32768;
+	int64_t memory;
+	int64_t disk;
+
+	sysinfo(&si);
+	statvfs(f->dir, &fs);
+	str_int64(pid_max, 1, INT64_MAX, &pids);
+	memory = (int64_t)si.totalram * si.mem_unit;
+	disk = (int64_t)fs.f_blocks * (int64_t)fs.f_frsize;
+	const struct {
+		const char *name;
+		json_t *all, *free;
+	} rows[] = {
+		{ "cpu", jsonx_stringf("%ld", sysconf(_SC_NPROCESSORS_ONLN)),
+		  jsonx_stringf("%ld", sysconf(_SC_NPROCESSORS_ONLN)) },
+		{ "memory", jsonx_stringf("%lldKi", (long long)memory / 1024),
+		  jsonx_stringf("%lldKi",
+				(long long)(memory > 4 * KEPT_MEMORY ? memory - KEPT_MEMORY : memory) / 1024) },
+		{ "ephemeral-storage", jsonx_stringf("%lldKi", (long long)disk / 1024),
+		  jsonx_stringf("%lldKi", (long long)disk / 1024 * 9 / 10) },
+		{ "pods", jsonx_stringf("%d", PODS_MAX), jsonx_stringf("%d", PODS_MAX) },
+		{ "stoker.dev/pids", jsonx_stringf("%lld", (long long)pids), jsonx_stringf("%lld", (long long)pids) },
+		{ "nvidia.com/gpu", jsonx_stringf("%zu", f->gpus ? gpus_count(f->gpus) : 0),
+		  jsonx_stringf("%zu", f->gpus ? gpus_count(f->gpus) : 0) },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_object_set_new(capacity, rows[i].name, rows[i].all);
+		json_object_set_new(allocatable, rows[i].name, rows[i].free);
+	}
+}
+
+static const json_t *condition(const json_t *old, const char *type)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_object_get(old, "conditions"), i, c)
+		if (str_same(jsonx_str(c, "type"), type))
+			return c;
+	return NULL;
+}
+
+static void add_condition(json_t *list, const struct node_facts *f, const char *type, bool value, const char *reason,
+			  const char *message)
+{
+	const json_t *was = condition(f->old, type);
+	const char *status = value ? "True" : "False";
+	char now[CLOCK_RFC3339_LEN];
+
+	clock_rfc3339(clock_wall(), now);
+	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o, s:s, s:s}", "type", type, "status", status,
+					      "lastHeartbeatTime", now, "lastTransitionTime",
+					      was && str_same(jsonx_str(was, "status"), status)
+						      ? jsonx_string(jsonx_str_or(was, "lastTransitionTime", now))
+						      : json_string(now),
+					      "reason", reason, "message", message));
+}
+
+static json_t *conditions(const struct node_facts *f)
+{
+	json_t *list = json_array();
+
+	add_condition(list, f, "MemoryPressure", false, "KubeletHasSufficientMemory",
+		      "kubelet has sufficient memory available");
+	add_condition(list, f, "DiskPressure", false, "KubeletHasNoDiskPressure", "kubelet has no disk pressure");
+	add_condition(list, f, "PIDPressure", false, "KubeletHasSufficientPID", "kubelet has sufficient PID available");
+	add_condition(list, f, "Ready", !f->problem, f->problem ? "KubeletNotReady" : "KubeletReady",
+		      f->problem ? f->problem : "stoker is running pods");
+	return list;
+}
+
+static json_t *node_info(const struct node_facts *f)
+{
+	auto_free char *machine = first_line("/etc/machine-id");
+	auto_free char *boot = first_line("/proc/sys/kernel/random/boot_id");
+	auto_free char *uuid = first_line("/sys/class/dmi/id/product_uuid");
+	auto_free char *os = os_name();
+	struct utsname u;
+
+	uname(&u);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:s}", "machineID", machine, "systemUUID",
+			 *uuid ? uuid : machine, "bootID", boot, "kernelVersion", u.release, "osImage", os,
+			 "containerRuntimeVersion", jsonx_stringf("%s://", f->runtime ? f->runtime : "none"),
+			 "kubeletVersion", "v1.32.0-stoker", "kubeProxyVersion", "v1.32.0-stoker", "operatingSystem",
+			 "linux", "architecture", architecture(u.machine));
+}
+
+static json_t *image_rows(const struct node_facts *f)
+{
+	json_auto_t *all = f->images ? images_list(f->images) : json_array();
+	json_t *list = json_array();
+	json_t *row;
+	size_t i;
+
+	json_array_foreach (all, i, row)
+		if (json_array_size(list) < IMAGES_MAX && json_array_size(json_object_get(row, "names")))
+			json_array_append_new(list, json_pack("{s:O, s:I}", "names", json_object_get(row, "names"),
+							      "sizeBytes", (json_int_t)jsonx_int_or(row, "bytes", 0)));
+	return list;
+}
+
+json_t *node_status(const struct node_facts *f)
+{
+	json_t *capacity = json_object();
+	json_t *allocatable = json_object();
+
+	add_amounts(f, capacity, allocatable);
+	return json_pack("{s:o, s:o, s:o, s:[{s:s, s:s}, {s:s, s:s}], s:o, s:o, s:{s:{s:i}}}", "capacity", capacity,
+			 "allocatable", allocatable, "conditions", conditions(f), "addresses", "type", "InternalIP",
+			 "address", f->ip, "type", "Hostname", "address", f->name, "nodeInfo", node_info(f), "images",
+			 image_rows(f), "daemonEndpoints", "kubeletEndpoint", "Port", 0);
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/* node_object.h - this machine as a Node: what it has, and whether it works; the document, not the writing of it */
+#ifndef STOKER_NODE_NODE_OBJECT_H
+#define STOKER_NODE_NODE_OBJECT_H
+
+#include <jansson.h>
+
+#include "node/gpu.h"
+#include "node/image.h"
+
+struct node_facts {
+	const char *name, *ip, *runtime, *pod_cidr;
+	const char *problem; /* why it is not ready; NULL: it is */
+	const char *dir;     /* whose disk counts */
+	struct gpus *gpus;
+	struct images *images;
+	const json_t *old; /* the present status: transition times are kept */
+};
+
+/* metadata with labels and annotations. */
+json_t *node_metadata(const struct node_facts *f);
+json_t *node_status(const struct node_facts *f);
+
+#endif

@@ -1,0 +1,540 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod.c - the worker of one pod
+ *
+ * Whatever happens (the object changed, a container ended, a timer fired, an image arrived) kicks the worker; at the
+ *end of the turn it looks at everything once:
+ *
+ *	view of the containers -> pod_plan() -> start, stop -> report to the API -> wait
+ *
+ * It starts nothing before what containers share is there (pod_setup.c), and gives nothing back before the API has the
+ * final status, so that a crash at any point is found again by the next server.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "node/pod_parts.h"
+
+#define SETUP_RETRY_MS     500
+#define SETUP_RETRY_MAX_MS 30000
+#define STABLE_MS          600000 /* a run this long forgives earlier failures, as in Kubernetes */
+
+/* ---- containers ---- */
+
+void ctr_wait(struct ctr *c, const char *reason, const char *message)
+{
+	free(c->wait_reason);
+	free(c->wait_message);
+	c->wait_reason = reason ? xstrdup(reason) : NULL;
+	c->wait_message = message ? xstrdup(message) : NULL;
+}
+
+void ctr_event(struct ctr *c, const char *type, const char *reason, const char *fmt, ...)
+{
+	auto_free char *field = xasprintf("spec.%s{%s}", c->init ? "initContainers" : "containers", c->name);
+	auto_free char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	events_note_field(c->pod->parts->events, c->pod->obj, field, type, reason, "%s", text);
+}
+
+static void end_done(struct ctr_end *end)
+{
+	free(end->reason);
+	free(end->message);
+	free(end->id);
+	*end = (struct ctr_end){ 0 };
+}
+
+struct ticket *ctr_ticket(struct ctr *c)
+{
+	c->ticket = xcalloc(1, sizeof(*c->ticket));
+	c->ticket->ctr = c;
+	return c->ticket;
+}
+
+struct ctr *ticket_use(struct ticket *t)
+{
+	struct ctr *c = t->ctr;
+
+	if (c)
+		c->ticket = NULL;
+	free(t);
+	return c;
+}
+
+void ctr_free(struct ctr *c)
+{
+	if (c->ticket)
+		c->ticket->ctr = NULL;
+	ctr_probes_stop(c);
+	ctr_stop_cancel(c);
+	loop_timer_done(&c->stop_timer);
+	end_done(&c->end);
+	end_done(&c->last);
+	json_decref(c->process);
+	free(c->name);
+	free(c->id);
+	free(c->cgroup);
+	free(c->log_path);
+	free(c->last_log_path);
+	free(c->image_id);
+	free(c->wait_reason);
+	free(c->wait_message);
+	free(c->stop_reason);
+}
+
+struct ctr *pod_ctr(const struct pod *p, const char *name)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (streq(p->ctrs[i].name, name))
+			return &p->ctrs[i];
+	return NULL;
+}
+
+static void add_containers(struct pod *p, const char *field, bool init)
+{
+	json_t *spec;
+	size_t i;
+
+	json_array_foreach (json_object_get(json_object_get(p->obj, "spec"), field), i, spec) {
+		struct ctr *c = &p->ctrs[p->n++];
+
+		c->pod = p;
+		c->spec = spec;
+		c->name = xstrdup(jsonx_str_or(spec, "name", ""));
+		c->init = init;
+		c->sidecar = init && str_same(jsonx_str(spec, "restartPolicy"), "Always");
+		c->cgroup = xasprintf("%s/%s", p->cgroup, c->name);
+	}
+}
+
+/* The specs are borrowed from the object: a new object has new ones. */
+static void rebind_specs(struct pod *p)
+{
+	static const char *const fields[] = { "initContainers", "containers" };
+
+	for (size_t f = 0; f < ARRAY_SIZE(fields); f++) {
+		json_t *spec;
+		size_t i;
+
+		json_array_foreach (json_object_get(json_object_get(p->obj, "spec"), fields[f]), i, spec) {
+			struct ctr *c = pod_ctr(p, jsonx_str_or(spec, "name", ""));
+
+			if (c)
+				c->spec = spec;
+		}
+	}
+}
+
+/* ---- the plan ---- */
+
+static enum restart_policy restart_policy(const struct pod *p)
+{
+	const char *text = jsonx_str_or(p->obj, "spec.restartPolicy", "Always");
+
+	return streq(text, "Never") ? RESTART_NEVER : streq(text, "OnFailure") ? RESTART_ON_FAILURE : RESTART_ALWAYS;
+}
+
+static struct ctr_view view_of(const struct ctr *c)
+{
+	return (struct ctr_view){
+		.init = c->init,
+		.sidecar = c->sidecar,
+		.state = c->state,
+		.started = c->started,
+		.exit_code = c->end.exit.code,
+		.failures = c->failures,
+		.exited_ms = c->exited_ms,
+		.not_before_ms = c->not_before_ms,
+	};
+}
+
+static struct pod_plan make_plan(struct pod *p, struct ctr_view *views, enum ctr_act *acts)
+{
+	struct pod_view v = { .ctrs = views,
+			      .n = p->n,
+			      .restart = restart_policy(p),
+			      .deleting = p->deleting || p->gone,
+			      .failed = p->failed,
+			      .now_ms = clock_mono_ms() };
+
+	for (size_t i = 0; i < p->n; i++)
+		views[i] = view_of(&p->ctrs[i]);
+	return pod_plan(&v, acts);
+}
+
+/* How long containers have to end by themselves. */
+static int64_t grace_ms(const struct pod *p)
+{
+	int64_t s = p->gone ? 0
+			    : jsonx_int_or(p->obj, "metadata.deletionGracePeriodSeconds",
+					   jsonx_int_or(p->obj, "spec.terminationGracePeriodSeconds", 30));
+
+	return s * 1000;
+}
+
+/* A container that ended and will be started later says so. */
+static void mark_back_off(struct ctr *c, const struct pod *p)
+{
+	int64_t wait_ms = c->exited_ms + pod_backoff_ms(c->failures) - clock_mono_ms();
+
+	if (c->state != CTR_EXITED || wait_ms <= 0 || c->wait_reason)
+		return;
+	auto_free char *text =
+		xasprintf("back-off %llds restarting failed container=%s pod=%s_%s(%s)",
+			  (long long)pod_backoff_ms(c->failures) / 1000, c->name, p->name, p->ns, p->uid);
+	ctr_wait(c, "CrashLoopBackOff", text);
+	ctr_event(c, "Warning", "BackOff", "Back-off restarting failed container %s in pod %s_%s(%s)", c->name, p->name,
+		  p->ns, p->uid);
+}
+
+static void set_wake(struct pod *p, int64_t at_ms)
+{
+	int64_t now = clock_mono_ms();
+
+	if (p->deadline_ms && !p->failed && !p->over && (!at_ms || p->deadline_ms < at_ms))
+		at_ms = p->deadline_ms;
+	if (!at_ms) {
+		loop_timer_clear(&p->wake);
+		return;
+	}
+	loop_timer_set(p->parts->loop, &p->wake, at_ms > now ? at_ms - now : 0);
+}
+
+static void on_setup_failed(struct pod *p, const struct err *e)
+{
+	int64_t delay = SETUP_RETRY_MS;
+
+	for (int i = 0; i < p->setup_failures && delay < SETUP_RETRY_MAX_MS; i++)
+		delay *= 2;
+	p->setup_failures++;
+	p->setup_after_ms = clock_mono_ms() + delay;
+	events_note(p->parts->events, p->obj, "Warning",
+		    p->network || p->host_network ? "FailedMount" : "FailedCreatePodSandBox", "%s", e->text);
+}
+
+/* True when containers may be started. */
+static bool set_up(struct pod *p, int64_t *wake_ms)
+{
+	struct err e = ERR_INIT;
+	int r;
+
+	if (p->volumes)
+		return true;
+	if (p->setup_after_ms > clock_mono_ms()) {
+		if (!*wake_ms || p->setup_after_ms < *wake_ms)
+			*wake_ms = p->setup_after_ms;
+		return false;
+	}
+	r = pod_setup(p, &e);
+	if (r < 0) {
+		on_setup_failed(p, &e);
+		*wake_ms = p->setup_after_ms;
+	}
+	return r == 0;
+}
+
+static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
+{
+	bool starts = false;
+
+	for (size_t i = 0; i < p->n; i++)
+		starts |= acts[i] == ACT_START;
+	if (starts)
+		starts = set_up(p, &plan->wake_ms);
+	for (size_t i = 0; i < p->n; i++) {
+		if (acts[i] == ACT_START && starts)
+			ctr_start(&p->ctrs[i]);
+		else if (acts[i] == ACT_STOP)
+			ctr_stop(&p->ctrs[i], grace_ms(p), NULL);
+	}
+}
+
+static void check_deadline(struct pod *p)
+{
+	if (p->deadline_ms && clock_mono_ms() >= p->deadline_ms && !p->failed && !p->deleting && !p->over)
+		pod_fail(p, "DeadlineExceeded", "Pod was active on the node longer than the specified deadline");
+}
+
+void pod_fail(struct pod *p, const char *reason, const char *message)
+{
+	if (p->failed)
+		return;
+	p->failed = true;
+	p->reason = xstrdup(reason);
+	p->message = xstrdup(message);
+	pod_kick(p);
+}
+
+/* Everything has ended and the API knows: what the pod had on this machine goes, then the pod itself. */
+static void finish(struct pod *p)
+{
+	if (!p->swept) {
+		p->swept = true;
+		pod_teardown(p);
+		p->parts->changed(p->parts->arg);
+	}
+	if (p->gone)
+		p->parts->gone(p->parts->arg, p);
+	else if (p->deleting)
+		pod_delete_object(p);
+}
+
+static void refresh(struct pod *p)
+{
+	struct err e = ERR_INIT;
+
+	p->objects_new = false;
+	if (p->volumes && !p->over && pod_refresh(p, &e) < 0)
+		events_note(p->parts->events, p->obj, "Warning", "FailedMount", "%s", e.text);
+}
+
+static void on_work(void *arg)
+{
+	struct pod *p = arg;
+	auto_free struct ctr_view *views = xcalloc(p->n + 1, sizeof(*views));
+	auto_free enum ctr_act *acts = xcalloc(p->n + 1, sizeof(*acts));
+	struct pod_plan plan;
+
+	if (p->finished) {
+		finish(p);
+		return;
+	}
+	check_deadline(p);
+	if (p->objects_new)
+		refresh(p);
+	if (p->deleting || p->gone || p->failed)
+		for (size_t i = 0; i < p->n; i++)
+			ctr_pull_cancel(&p->ctrs[i]);
+	plan = make_plan(p, views, acts);
+	if (p->revived && !plan.over)
+		set_up(p, &plan.wake_ms);
+	act(p, acts, &plan);
+	/* What act() began may have failed at once: that is seen at the next look. */
+	for (size_t i = 0; i < p->n; i++)
+		mark_back_off(&p->ctrs[i], p);
+	p->phase = plan.phase;
+	p->over = plan.over;
+	set_wake(p, plan.over ? 0 : plan.wake_ms);
+	if (p->over && (p->told_end || p->gone)) {
+		finish(p);
+		return;
+	}
+	pod_report(p);
+}
+
+static void on_wake(void *arg)
+{
+	pod_kick(arg);
+}
+
+void pod_kick(struct pod *p)
+{
+	loop_schedule(p->parts->loop, &p->work);
+}
+
+/* ---- a run's end ---- */
+
+void ctr_ended(struct ctr *c, const struct exit_info *exit)
+{
+	int64_t now = clock_mono_ms();
+	bool lasted = c->started_us && exit->finished_us - c->started_us > STABLE_MS * 1000;
+
+	ctr_probes_stop(c);
+	ctr_stop_cancel(c);
+	c->state = CTR_EXITED;
+	c->ready = false;
+	c->started = false;
+	c->post_started = false;
+	end_done(&c->end);
+	c->end.exit = *exit;
+	c->end.started_us = c->started_us;
+	c->end.id = c->id ? xasprintf("stoker://%s", c->id) : NULL;
+	c->end.known = true;
+	c->end.reason = TAKE(c->stop_reason);
+	c->failures = lasted ? 1 : c->failures + 1;
+	c->exited_ms = now;
+	ctr_wait(c, NULL, NULL);
+	pod_kick(c->pod);
+}
+
+/* ---- life of the worker ---- */
+
+/* Succeeded and Failed are for ever, whatever is found of the pod's containers. */
+static bool has_finished(const json_t *obj)
+{
+	const char *phase = jsonx_str_or(obj, "status.phase", "");
+
+	return streq(phase, "Succeeded") || streq(phase, "Failed");
+}
+
+static void start_clock(struct pod *p)
+{
+	const json_t *limit = jsonx_at(p->obj, "spec.activeDeadlineSeconds");
+	const char *text = jsonx_str(p->obj, "status.startTime");
+
+	if (!p->start_us && (!text || !clock_parse_rfc3339(text, &p->start_us)))
+		p->start_us = clock_wall_micros();
+	if (json_is_integer(limit)) {
+		int64_t left = p->start_us / 1000 + json_integer_value(limit) * 1000 - clock_wall_micros() / 1000;
+
+		p->deadline_ms = clock_mono_ms() + (left > 0 ? left : 0);
+	}
+}
+
+struct pod *pod_new(const struct node_parts *parts, const json_t *obj)
+{
+	struct pod *p = xcalloc(1, sizeof(*p));
+	size_t n = json_array_size(jsonx_at(obj, "spec.initContainers")) +
+		   json_array_size(jsonx_at(obj, "spec.containers"));
+
+	p->parts = parts;
+	p->obj = json_incref((json_t *)obj);
+	p->uid = xstrdup(jsonx_str_or(obj, "metadata.uid", ""));
+	p->ns = xstrdup(jsonx_str_or(obj, "metadata.namespace", ""));
+	p->name = xstrdup(jsonx_str_or(obj, "metadata.name", ""));
+	p->dir = xasprintf("%s/pods/%s", parts->dir, p->uid);
+	p->run_dir = xasprintf("%s/run/pods/%s", parts->dir, p->uid);
+	p->cgroup = xasprintf("/stoker-%s/pod%s", parts->prefix, p->uid);
+	p->host_network = jsonx_bool_or(obj, "spec.hostNetwork", false) || !parts->net;
+	p->ctrs = xcalloc(n + 1, sizeof(*p->ctrs));
+	add_containers(p, "initContainers", true);
+	add_containers(p, "containers", false);
+	p->deleting = jsonx_at(obj, "metadata.deletionTimestamp") != NULL;
+	p->told = json_incref(json_object_get(obj, "status"));
+	p->work = (struct loop_hook){ .run = on_work, .arg = p, .phase = LOOP_WORK };
+	p->wake = (struct loop_timer){ .fire = on_wake, .arg = p };
+	p->finished = p->over = has_finished(obj);
+	start_clock(p);
+	pod_recall(p);
+	return p;
+}
+
+void pod_begin(struct pod *p)
+{
+	pod_kick(p);
+}
+
+static void end_faster(struct pod *p, const json_t *old)
+{
+	int64_t was = jsonx_int_or(old, "metadata.deletionGracePeriodSeconds", INT32_MAX);
+	int64_t now = jsonx_int_or(p->obj, "metadata.deletionGracePeriodSeconds", INT32_MAX);
+
+	for (size_t i = 0; now < was && i < p->n; i++)
+		if (p->ctrs[i].state == CTR_STOPPING)
+			ctr_stop(&p->ctrs[i], grace_ms(p), NULL);
+}
+
+void pod_changed(struct pod *p, const json_t *obj)
+{
+	json_auto_t *old = p->obj;
+
+	if (!obj) {
+		p->obj = json_incref(old);
+		p->gone = true;
+		for (size_t i = 0; i < p->n; i++)
+			if (p->ctrs[i].state == CTR_STOPPING)
+				ctr_stop(&p->ctrs[i], 0, NULL);
+		pod_kick(p);
+		return;
+	}
+	p->obj = json_incref((json_t *)obj);
+	rebind_specs(p);
+	if (jsonx_at(obj, "metadata.deletionTimestamp")) {
+		p->deleting = true;
+		end_faster(p, old);
+	}
+	if (jsonx_equal(json_object_get(obj, "spec"), json_object_get(old, "spec")) &&
+	    jsonx_equal(jsonx_at(obj, "metadata.labels"), jsonx_at(old, "metadata.labels")) &&
+	    jsonx_equal(jsonx_at(obj, "metadata.annotations"), jsonx_at(old, "metadata.annotations")) && !p->deleting)
+		return; /* a status, most likely our own */
+	start_clock(p);
+	p->objects_new = true;
+	pod_kick(p);
+}
+
+void pod_exited(struct pod *p, const char *id, const struct exit_info *exit)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct ctr *c = &p->ctrs[i];
+
+		if (!c->id || !streq(c->id, id) || c->state == CTR_EXITED || c->state == CTR_WAITING)
+			continue;
+		ctr_ended(c, exit);
+	}
+}
+
+void pod_free(struct pod *p)
+{
+	if (!p)
+		return;
+	loop_unschedule(p->parts->loop, &p->work);
+	loop_timer_done(&p->wake);
+	pod_objects_stop(p);
+	for (size_t i = 0; i < p->n; i++) {
+		ctr_free(&p->ctrs[i]);
+		p->ctrs[i].pod = NULL;
+	}
+	p->n = 0;
+	if (p->telling) {
+		p->freed = true;
+		return;
+	}
+	free(p->ctrs);
+	json_decref(p->obj);
+	json_decref(p->told);
+	free(p->uid);
+	free(p->ns);
+	free(p->name);
+	free(p->dir);
+	free(p->run_dir);
+	free(p->cgroup);
+	free(p->ip);
+	free(p->net_ns);
+	free(p->hostname);
+	free(p->reason);
+	free(p->message);
+	free(p);
+}
+
+const char *pod_uid(const struct pod *p)
+{
+	return p->uid;
+}
+
+bool pod_holds(const struct pod *p)
+{
+	return !p->swept && !p->over;
+}
+
+/* ---- looking inside ---- */
+
+int pod_container_get(const struct pod *p, const char *container, bool previous, struct pod_container *ret,
+		      struct err *e)
+{
+	const struct ctr *c = pod_ctr(p, container);
+
+	if (!c)
+		return err_set(e, ERR_NOT_FOUND, "container not found (\"%s\")", container);
+	if (previous && !c->last_log_path)
+		return err_set(e, ERR_BAD_REQUEST, "previous terminated container \"%s\" in pod \"%s\" not found",
+			       container, p->name);
+	*ret = (struct pod_container){
+		.id = c->id,
+		.cgroup = c->cgroup,
+		.log_path = previous ? c->last_log_path : c->log_path,
+		.process = c->process,
+		.net_ns = p->net_ns,
+		.running = !previous && (c->state == CTR_RUNNING || c->state == CTR_STOPPING),
+		.tty = jsonx_bool_or(c->spec, "tty", false),
+		.stdin_open = jsonx_bool_or(c->spec, "stdin", false),
+	};
+	return 0;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod_image.c - a container's image: is it here, may it be fetched, and its root file system
+ *
+ * imagePullPolicy decides as in Kubernetes, with one exception: an image that never came from a registry (built,
+ * imported or committed here) is not asked for there, whatever the policy.  A failed pull is shown as ErrImagePull,
+ * then as ImagePullBackOff until it is tried again.
+ */
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "node/pod_parts.h"
+
+#define SHOW_ERROR_MS 1500 /* ErrImagePull is seen this long before it turns into ImagePullBackOff */
+
+/* ---- credentials ---- */
+
+static void add_auths(json_t *auths, const json_t *secret, const char *key, const char *path)
+{
+	const char *text = json_string_value(json_object_get(json_object_get(secret, "data"), key));
+	auto_sbuf struct sbuf plain = SBUF(LIMIT_OBJECT);
+	json_auto_t *doc = NULL;
+	struct err e = ERR_INIT;
+
+	if (!text || !base64_decode(text, strlen(text), &plain) || !plain.p ||
+	    jsonx_parse(plain.p, plain.n, NULL, NULL, &doc, &e) < 0)
+		return;
+	json_object_update(auths, *path ? jsonx_at(doc, path) : doc);
+}
+
+/* What the pod's pull secrets know, or NULL. */
+static json_t *auths_of(const struct pod *p)
+{
+	json_auto_t *objects = pod_objects(p);
+	json_t *auths = json_object();
+	json_t *ref;
+	size_t i;
+
+	json_array_foreach (jsonx_at(p->obj, "spec.imagePullSecrets"), i, ref) {
+		auto_free char *key = xasprintf("secrets/%s", jsonx_str_or(ref, "name", ""));
+		const json_t *secret = json_object_get(objects, key);
+
+		add_auths(auths, secret, ".dockerconfigjson", "auths");
+		add_auths(auths, secret, ".dockercfg", "");
+	}
+	if (json_object_size(auths))
+		return auths;
+	json_decref(auths);
+	return NULL;
+}
+
+/* ---- pulling ---- */
+
+static void wait_for_image(struct ctr *c, const char *reason, const char *message, int64_t until_ms)
+{
+	ctr_wait(c, reason, message);
+	c->state = CTR_WAITING;
+	c->not_before_ms = until_ms;
+	pod_kick(c->pod);
+}
+
+static void pull_failed(struct ctr *c, const char *image, const struct err *e)
+{
+	int64_t now = clock_mono_ms();
+
+	ctr_event(c, "Warning", "Failed", "Failed to pull image \"%s\": %s", image, e->text);
+	ctr_event(c, "Warning", "Failed", "Error: ErrImagePull");
+	c->pull_failures++;
+	c->pull_after_ms = now + pod_backoff_ms(c->pull_failures);
+	wait_for_image(c, "ErrImagePull", e->text, now + SHOW_ERROR_MS);
+}
+
+static void on_pulled(void *arg, const struct image_info *info, const struct err *e)
+{
+	struct ctr *c = ticket_use(arg);
+	const char *image;
+
+	if (!c)
+		return;
+	image = jsonx_str_or(c->spec, "image", "");
+	c->pulling = false;
+	if (e->kind != ERR_NONE) {
+		pull_failed(c, image, e);
+		return;
+	}
+	ctr_event(c, "Normal", "Pulled", "Successfully pulled image \"%s\" in %.3fs. Image size: %lld bytes.", image,
+		  (double)(clock_mono_ms() - c->pull_began_ms) / 1000, (long long)info->bytes);
+	c->pulled = true;
+	c->pull_failures = 0;
+	ctr_start(c);
+}
+
+static int pull(struct ctr *c, const char *image)
+{
+	json_auto_t *auths = auths_of(c->pod);
+	struct pull_options o = { .auths = auths };
+	int64_t now = clock_mono_ms();
+
+	if (c->pull_failures && c->pull_after_ms > now) {
+		auto_free char *text = xasprintf("Back-off pulling image \"%s\"", image);
+
+		ctr_event(c, "Normal", "BackOff", "%s", text);
+		ctr_event(c, "Warning", "Failed", "Error: ImagePullBackOff");
+		wait_for_image(c, "ImagePullBackOff", text, c->pull_after_ms);
+		return -1;
+	}
+	ctr_event(c, "Normal", "Pulling", "Pulling image \"%s\"", image);
+	c->pulling = true;
+	c->pull_began_ms = now;
+	images_pull(c->pod->parts->images, image, &o, on_pulled, ctr_ticket(c));
+	return 1;
+}
+
+void ctr_pull_cancel(struct ctr *c)
+{
+	if (!c->pulling)
+		return;
+	c->ticket->ctr = NULL;
+	c->ticket = NULL;
+	c->pulling = false;
+	c->state = CTR_WAITING;
+}
+
+int ctr_image(struct ctr *c, struct image_info *ret)
+{
+	const char *image = jsonx_str_or(c->spec, "image", "");
+	const char *policy = jsonx_str_or(c->spec, "imagePullPolicy", "IfNotPresent");
+	auto_sbuf struct sbuf whole = SBUF(1024);
+	struct err e = ERR_INIT;
+	bool here;
+
+	if (image_normalize(image, &whole, &e) < 0) {
+		auto_free char *text = xasprintf("Failed to apply default image tag \"%s\": %s", image, e.text);
+
+		ctr_event(c, "Warning", "InspectFailed", "%s", text);
+		wait_for_image(c, "InvalidImageName", text, clock_mono_ms() + pod_backoff_ms(1));
+		return -1;
+	}
+	here = images_find(c->pod->parts->images, image, ret, &e) == 0;
+	if (here && (c->pulled || !streq(policy, "Always") || !*ret->digest)) {
+		if (!c->pulled)
+			ctr_event(c, "Normal", "Pulled", "Container image \"%s\" already present on machine", image);
+		c->pulled = false;
+		return 0;
+	}
+	if (here)
+		image_info_done(ret);
+	if (streq(policy, "Never")) {
+		auto_free char *text =
+			xasprintf("Container image \"%s\" is not present with pull policy of Never", image);
+
+		ctr_event(c, "Warning", "ErrImageNeverPull", "%s", text);
+		wait_for_image(c, "ErrImageNeverPull", text, clock_mono_ms() + pod_backoff_ms(1));
+		return -1;
+	}
+	return pull(c, image);
+}
+
+/* ---- root file systems ---- */
+
+char *ctr_dir(const struct ctr *c)
+{
+	return xasprintf("%s/%s", c->pod->dir, c->name);
+}
+
+static void unmount_below(const char *dir)
+{
+	auto_free char *scratch = xasprintf("%s/scratch", dir);
+	auto_free char *rootfs = xasprintf("%s/rootfs", dir);
+
+	images_unmount(scratch, rootfs);
+}
+
+int ctr_rootfs_make(struct ctr *c, struct err *e)
+{
+	auto_free char *dir = ctr_dir(c);
+	auto_free char *scratch = xasprintf("%s/scratch", dir);
+	auto_free char *rootfs = xasprintf("%s/rootfs", dir);
+
+	/* Each run begins with the image as it is. */
+	images_unmount(scratch, rootfs);
+	return images_mount(c->pod->parts->images, jsonx_str_or(c->spec, "image", ""), scratch, rootfs, false, e);
+}
+
+void ctr_rootfs_remove(struct ctr *c)
+{
+	auto_free char *dir = ctr_dir(c);
+
+	if (!c->pod->parts->fake)
+		unmount_below(dir);
+}
+
+void pod_rootfs_sweep(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *entry;
+
+	while (d && (entry = readdir(d))) {
+		auto_free char *path = xasprintf("%s/%s", dir, entry->d_name);
+
+		if (entry->d_name[0] != '.' && entry->d_type == DT_DIR && !streq(entry->d_name, "volumes"))
+			unmount_below(path);
+	}
+	if (d)
+		closedir(d);
+}

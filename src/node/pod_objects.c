@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod_objects.c - the ConfigMaps, Secrets and claims a pod names
+ *
+ * Each is followed by an informer of its own, with a selector that leaves one object: an object that is made later lets
+ * the pod go on at once, and one that changes reaches the files of running containers.  A pod that names none costs
+ * nothing here.
+ */
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "node/pod_parts.h"
+
+static void on_change(void *arg, const json_t *obj, const json_t *old)
+{
+	struct follow *f = arg;
+
+	(void)obj;
+	(void)old;
+	f->pod->objects_new = true;
+	f->pod->setup_after_ms = 0;
+	for (size_t i = 0; i < f->pod->n; i++)
+		if (f->pod->ctrs[i].state == CTR_WAITING && !f->pod->ctrs[i].pull_failures)
+			f->pod->ctrs[i].not_before_ms = 0;
+	pod_kick(f->pod);
+}
+
+static void on_synced(void *arg)
+{
+	struct follow *f = arg;
+
+	pod_kick(f->pod);
+}
+
+static const struct follow *find(const struct pod *p, const char *key)
+{
+	for (size_t i = 0; i < p->nfollows; i++)
+		if (streq(p->follows[i]->key, key))
+			return p->follows[i];
+	return NULL;
+}
+
+/* want: "configmaps/NAME", with '?' in front where its absence is no error. */
+static void follow(struct pod *p, const char *want)
+{
+	bool optional = *want == '?';
+	const char *key = want + optional;
+	const char *name = strchr(key, '/');
+	struct follow *f;
+
+	if (!name || find(p, key))
+		return;
+	f = xcalloc(1, sizeof(*f));
+	f->pod = p;
+	f->key = xstrdup(key);
+	ARRAY_PUSH(p->follows, p->nfollows, p->follows_cap, f);
+	auto_free char *plural = xstrndup(key, (size_t)(name - key));
+	auto_free char *field = xasprintf("metadata.name=%s", name + 1);
+	struct ref ref = { .api_version = "v1",
+			   .plural = plural,
+			   .ns = streq(plural, "persistentvolumes") ? NULL : p->ns };
+	struct informer_handlers h = { .change = on_change, .synced = on_synced, .arg = f };
+
+	f->informer = informer_new(p->parts->client, &ref, &(struct list_options){ .fields = field }, &h);
+}
+
+static void follow_ref(struct pod *p, const char *plural, const json_t *ref)
+{
+	const char *name = jsonx_str(ref, "name");
+
+	if (!name || !*name)
+		return;
+	auto_free char *want = xasprintf("?%s/%s", plural, name);
+	follow(p, want);
+}
+
+/* Whether they may be missing is decided where they are used. */
+static void follow_environment(struct pod *p, const json_t *container)
+{
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (json_object_get(container, "env"), i, item) {
+		follow_ref(p, "configmaps", jsonx_at(item, "valueFrom.configMapKeyRef"));
+		follow_ref(p, "secrets", jsonx_at(item, "valueFrom.secretKeyRef"));
+	}
+	json_array_foreach (json_object_get(container, "envFrom"), i, item) {
+		follow_ref(p, "configmaps", json_object_get(item, "configMapRef"));
+		follow_ref(p, "secrets", json_object_get(item, "secretRef"));
+	}
+}
+
+static void follow_all(struct pod *p)
+{
+	json_auto_t *objects = pod_objects(p);
+	json_auto_t *wants = volumes_needed(p->obj, objects);
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (wants, i, item)
+		follow(p, json_string_value(item));
+	for (i = 0; i < p->n; i++)
+		follow_environment(p, p->ctrs[i].spec);
+	json_array_foreach (jsonx_at(p->obj, "spec.imagePullSecrets"), i, item)
+		follow_ref(p, "secrets", item);
+}
+
+bool pod_objects_ready(struct pod *p)
+{
+	/* A claim that has just been seen names its volume. */
+	follow_all(p);
+	for (size_t i = 0; i < p->nfollows; i++)
+		if (!informer_synced(p->follows[i]->informer))
+			return false;
+	return true;
+}
+
+json_t *pod_objects(const struct pod *p)
+{
+	json_t *objects = json_object();
+
+	for (size_t i = 0; i < p->nfollows; i++) {
+		const json_t *obj;
+		size_t pos = 0;
+
+		if (informer_next(p->follows[i]->informer, &pos, &obj))
+			json_object_set(objects, p->follows[i]->key, (json_t *)obj);
+	}
+	return objects;
+}
+
+void pod_objects_stop(struct pod *p)
+{
+	for (size_t i = 0; i < p->nfollows; i++) {
+		informer_free(p->follows[i]->informer);
+		free(p->follows[i]->key);
+		free(p->follows[i]);
+	}
+	free(p->follows);
+	p->follows = NULL;
+	p->nfollows = p->follows_cap = 0;
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod_start.c - a container from its spec to a process
+ *
+ *	image (pod_image.c) -> root file system -> user -> environment -> mounts -> OCI document -> runtime
+ *
+ * What is wrong with the spec or its objects leaves the container waiting, with a reason, and is tried again.  What the
+ * runtime refuses (no such program) is the end of this run, with exit code 128.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/sysinfo.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/jsonx.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "kinds/quantity.h"
+#include "node/bundle.h"
+#include "node/pod_parts.h"
+#include "node/sandbox.h"
+
+#define CONFIG_RETRY_MS 5000
+#define START_ERROR     128
+#define ACCOUNTS_MAX    (4u * 1024 * 1024)
+
+/* ---- looking into the root file system ---- */
+
+/* A file of the container's own, found as it would find it: links cannot lead out.  "" if there is none. */
+static char *read_inside(const char *rootfs, const char *path)
+{
+	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+	auto_close int root = open(rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	auto_close int fd = -1;
+	auto_sbuf struct sbuf text = SBUF(ACCOUNTS_MAX);
+	char buf[8192];
+	ssize_t n;
+
+	if (root >= 0)
+		fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	while (fd >= 0 && !text.over && (n = read(fd, buf, sizeof(buf))) > 0)
+		sbuf_add(&text, buf, (size_t)n);
+	return sbuf_steal(&text);
+}
+
+static int read_accounts(struct ctr *c, const char *dir, const json_t *image, struct ctr_accounts *a, struct err *e)
+{
+	auto_free char *rootfs = xasprintf("%s/rootfs", dir);
+
+	a->passwd = read_inside(rootfs, "etc/passwd");
+	a->group = read_inside(rootfs, "etc/group");
+	return user_resolve(c->pod->obj, c->spec, image, a->passwd, a->group, &a->user, e);
+}
+
+static void accounts_done(struct ctr_accounts *a)
+{
+	free(a->passwd);
+	free(a->group);
+	json_decref(a->user);
+}
+
+/* ---- the document ---- */
+
+/* The pod's memory limit if each container has one, else half of the machine's. */
+static int64_t shm_bytes(const struct pod *p)
+{
+	struct sysinfo si;
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		const char *text = jsonx_str(p->ctrs[i].spec, "resources.limits.memory");
+		struct quantity q;
+
+		if (p->ctrs[i].init && !p->ctrs[i].sidecar)
+			continue;
+		if (!text || !quantity_parse(text, &q)) {
+			sum = 0;
+			break;
+		}
+		sum += quantity_value(&q);
+	}
+	if (sum > 0)
+		return sum;
+	return sysinfo(&si) == 0 ? (int64_t)si.totalram * si.mem_unit / 2 : 64 << 20;
+}
+
+static const char *ns_path(const struct pod *p, const char *kind, bool host, char *buf, size_t n)
+{
+	return host ? NULL : sandbox_ns(p->run_dir, kind, buf, n);
+}
+
+static int make_document(struct ctr *c, const json_t *pod, const json_t *image, const struct ctr_accounts *a,
+			 const json_t *env, const json_t *mounts, const json_t *devices, json_t **ret, struct err *e)
+{
+	struct pod *p = c->pod;
+	char net[4096];
+	char ipc[4096];
+	char uts[4096];
+	struct bundle_input in = {
+		.pod = pod,
+		.container = c->spec,
+		.image_config = image,
+		.env = env,
+		.mounts = mounts,
+		.devices = devices,
+		.cgroup = c->cgroup,
+		.net_ns = ns_path(p, "net", p->host_network, net, sizeof(net)),
+		.ipc_ns = ns_path(p, "ipc", jsonx_bool_or(pod, "spec.hostIPC", false), ipc, sizeof(ipc)),
+		.uts_ns = ns_path(p, "uts", p->host_network, uts, sizeof(uts)),
+		.pid_ns = jsonx_bool_or(pod, "spec.hostPID", false) ? NULL : "",
+		.hostname = p->hostname,
+		.passwd = a->user,
+		.shm_bytes = shm_bytes(p),
+	};
+
+	return bundle_make(&in, ret, e);
+}
+
+/* The fake runtime reads its script from annotations; nothing else of the pod is real. */
+static json_t *fake_document(const struct ctr *c)
+{
+	json_t *doc = json_pack("{s:{s:[s]}, s:{}}", "process", "args", "fake", "annotations");
+	const char *key;
+	json_t *v;
+
+	json_object_foreach (jsonx_at(c->pod->obj, "metadata.annotations"), key, v)
+		if (str_starts(key, "stoker.dev/fake-"))
+			json_object_set(json_object_get(doc, "annotations"), key, v);
+	return doc;
+}
+
+/* Everything between the image and the runtime. */
+static int prepare(struct ctr *c, const char *dir, const struct image_info *info, json_t **ret, struct err *e)
+{
+	struct pod *p = c->pod;
+	json_auto_t *objects = pod_objects(p);
+	json_auto_t *pod = pod_with_addresses(p);
+	json_auto_t *services = NULL;
+	json_auto_t *env = NULL;
+	json_auto_t *mounts = NULL;
+	struct ctr_accounts accounts = { 0 };
+	struct gpu_grant grant = { 0 };
+	int r = -1;
+
+	if (p->parts->services)
+		services = services_for_env(p->parts->services, p->ns);
+	gpus_grant(p->parts->gpus, p->uid, c->name, &grant);
+	if (ctr_rootfs_make(c, e) == 0 && read_accounts(c, dir, info->config, &accounts, e) == 0 &&
+	    env_resolve(pod, c->spec, info->config, services, objects, &env, e) == 0) {
+		json_array_extend(env, grant.env);
+		if (ctr_mounts(c, &accounts, env, grant.mounts, &mounts, e) == 0)
+			r = make_document(c, pod, info->config, &accounts, env, mounts, grant.devices, ret, e);
+	}
+	gpu_grant_done(&grant);
+	accounts_done(&accounts);
+	return r;
+}
+
+/* ---- starting ---- */
+
+static void cannot_prepare(struct ctr *c, const struct err *e)
+{
+	bool config = e->kind == ERR_NOT_FOUND || e->kind == ERR_INVALID;
+	const char *reason = config ? "CreateContainerConfigError" : "CreateContainerError";
+
+	ctr_event(c, "Warning", "Failed", "Error: %s", e->text);
+	ctr_wait(c, reason, e->text);
+	c->state = CTR_WAITING;
+	c->not_before_ms = clock_mono_ms() + CONFIG_RETRY_MS;
+	pod_kick(c->pod);
+}
+
+static void cannot_start(struct ctr *c, const struct err *e)
+{
+	struct exit_info exit = { .code = START_ERROR, .finished_us = clock_wall_micros() };
+
+	ctr_event(c, "Warning", "Failed", "Error: %s", e->text);
+	c->started_us = 0;
+	free(c->stop_reason);
+	c->stop_reason = xstrdup("StartError");
+	ctr_ended(c, &exit);
+	c->end.message = xasprintf("failed to start container \"%s\": %s", c->name, e->text);
+}
+
+static void on_started(void *arg, pid_t pid, const struct err *e)
+{
+	struct ctr *c = ticket_use(arg);
+
+	(void)pid;
+	if (!c || c->state != CTR_STARTING)
+		return;
+	if (e->kind != ERR_NONE) {
+		cannot_start(c, e);
+		return;
+	}
+	c->state = CTR_RUNNING;
+	c->started_us = clock_wall_micros();
+	ctr_wait(c, NULL, NULL);
+	ctr_event(c, "Normal", "Started", "Started container %s", c->name);
+	ctr_hook_start(c);
+	pod_kick(c->pod);
+}
+
+static int number_of_signal(const json_t *image)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} rows[] = { { "TERM", SIGTERM }, { "INT", SIGINT },   { "QUIT", SIGQUIT }, { "KILL", SIGKILL },
+		     { "HUP", SIGHUP },   { "USR1", SIGUSR1 }, { "USR2", SIGUSR2 }, { "WINCH", SIGWINCH } };
+	const char *text = jsonx_str_or(image, "config.StopSignal", "SIGTERM");
+	int64_t n;
+
+	if (str_int64(text, 1, 64, &n))
+		return (int)n;
+	if (str_starts(text, "SIG"))
+		text += 3;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (streq(rows[i].name, text))
+			return rows[i].number;
+	return str_starts(text, "RTMIN+") && str_int64(text + 6, 0, 30, &n) ? SIGRTMIN + (int)n : SIGTERM;
+}
+
+/* The number of this run, and with it the names of its container and its log. */
+static int number_run(struct ctr *c, struct err *e)
+{
+	if (c->id)
+		c->pod->parts->runtime->ops->remove(c->pod->parts->runtime, c->id);
+	free(c->id);
+	c->id = xasprintf("%s_%s_%d", c->pod->uid, c->name, c->attempt);
+	free(c->log_path);
+	c->log_path = NULL;
+	return logs_path(c->pod->parts->logs, c->pod->obj, c->name, c->attempt, &c->log_path, e);
+}
+
+static int launch(struct ctr *c, const struct image_info *info, struct err *e)
+{
+	struct pod *p = c->pod;
+	auto_free char *dir = ctr_dir(c);
+	auto_free char *config = xasprintf("%s/config.json", dir);
+	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
+	json_auto_t *doc = NULL;
+	struct container_start start = {
+		.bundle = dir,
+		.tty = jsonx_bool_or(c->spec, "tty", false),
+		.stdin_open = jsonx_bool_or(c->spec, "stdin", false),
+		.stdin_once = jsonx_bool_or(c->spec, "stdinOnce", false),
+		.cgroup = c->cgroup,
+	};
+
+	if (file_make_dirs(dir, 0700, e) < 0 || number_run(c, e) < 0)
+		return -1;
+	if (p->parts->fake)
+		doc = fake_document(c);
+	else if (prepare(c, dir, info, &doc, e) < 0)
+		return -1;
+	jsonx_dump(doc, &text);
+	if (file_place(config, 0600, sbuf_str(&text), e) < 0)
+		return -1;
+	json_decref(c->process);
+	c->process = json_incref(json_object_get(doc, "process"));
+	c->stop_signal = number_of_signal(info->config);
+	free(c->image_id);
+	c->image_id = info->id ? xstrdup(*info->digest ? info->digest : info->id) : NULL;
+	start.id = c->id;
+	start.log_path = c->log_path;
+	ctr_event(c, "Normal", "Created", "Created container: %s", c->name);
+	p->parts->runtime->ops->start(p->parts->runtime, &start, on_started, ctr_ticket(c));
+	return 0;
+}
+
+/* The run before becomes history. */
+static void turn_page(struct ctr *c)
+{
+	free(c->last.reason);
+	free(c->last.message);
+	free(c->last.id);
+	c->last = c->end;
+	c->end = (struct ctr_end){ 0 };
+	free(c->last_log_path);
+	c->last_log_path = TAKE(c->log_path);
+	c->attempt++;
+}
+
+void ctr_start(struct ctr *c)
+{
+	struct image_info info = { 0 };
+	struct err e = ERR_INIT;
+
+	if (c->state == CTR_EXITED)
+		turn_page(c);
+	c->state = CTR_STARTING;
+	c->termed = c->killed = false;
+	c->kill_ms = 0;
+	if (!c->pod->parts->fake && ctr_image(c, &info) != 0)
+		return;
+	if (launch(c, &info, &e) < 0)
+		cannot_prepare(c, &e);
+	image_info_done(&info);
+}

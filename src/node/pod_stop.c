@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod_stop.c - the end of a container: asked, asked again, and made to
+ *
+ *	preStop -> its stop signal -> patience -> SIGKILL for everything in its control group
+ *
+ * The grace period covers all of it.  Stopping again with less time shortens it, never the other way round.
+ */
+#include <signal.h>
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "node/pod_parts.h"
+
+#define LAST_WORDS_MS 500 /* between the stop signal and SIGKILL when a preStop hook has used up all the time */
+
+static void send(struct ctr *c, int signo, bool all)
+{
+	struct runtime *r = c->pod->parts->runtime;
+	struct err e = ERR_INIT;
+
+	if (r->ops->kill(r, c->id, signo, all, &e) < 0)
+		log_warn("signal %d to container %s: %s, ignoring", signo, c->id, e.text);
+}
+
+static void set_timer(struct ctr *c)
+{
+	int64_t left = c->kill_ms - clock_mono_ms();
+
+	loop_timer_set(c->pod->parts->loop, &c->stop_timer, left > 0 ? left : 0);
+}
+
+static void term(struct ctr *c)
+{
+	int64_t least = clock_mono_ms() + LAST_WORDS_MS;
+
+	c->termed = true;
+	if (c->kill_ms < least && c->hook)
+		c->kill_ms = least;
+	send(c, c->stop_signal ? c->stop_signal : SIGTERM, false);
+	set_timer(c);
+}
+
+static void on_stop_timer(void *arg)
+{
+	struct ctr *c = arg;
+
+	if (!c->termed && c->hook) {
+		hook_cancel(c->hook);
+		c->hook = NULL;
+		c->kill_ms = clock_mono_ms() + LAST_WORDS_MS;
+		term(c);
+		return;
+	}
+	c->killed = true;
+	send(c, SIGKILL, true);
+	if (!c->pod->parts->fake)
+		cgroup_kill(c->cgroup, SIGKILL);
+}
+
+static void on_pre_stop(void *arg, const struct err *e)
+{
+	struct ctr *c = arg;
+
+	c->hook = NULL;
+	if (e->kind != ERR_NONE)
+		ctr_event(c, "Warning", "FailedPreStopHook", "PreStopHook failed: %s", e->text);
+	if (!c->termed)
+		term(c);
+}
+
+void ctr_stop_cancel(struct ctr *c)
+{
+	loop_timer_clear(&c->stop_timer);
+	if (c->hook)
+		hook_cancel(c->hook);
+	c->hook = NULL;
+}
+
+void ctr_stop(struct ctr *c, int64_t grace_ms, const char *reason)
+{
+	int64_t kill_ms = clock_mono_ms() + grace_ms;
+	struct probe_target t;
+
+	if (c->state == CTR_STOPPING) {
+		if (kill_ms < c->kill_ms && !c->killed) {
+			c->kill_ms = kill_ms;
+			set_timer(c);
+		}
+		return;
+	}
+	if (c->state != CTR_RUNNING)
+		return;
+	ctr_event(c, "Normal", "Killing", "%s", reason ? reason : "Stopping container");
+	ctr_probes_stop(c);
+	ctr_stop_cancel(c);
+	c->state = CTR_STOPPING;
+	c->ready = false;
+	c->kill_ms = kill_ms;
+	c->termed = c->killed = false;
+	c->stop_timer.fire = on_stop_timer;
+	c->stop_timer.arg = c;
+	if (grace_ms <= 0) {
+		on_stop_timer(c);
+		return;
+	}
+	t = ctr_probe_target(c);
+	c->hook = hook_run(&t, "preStop", on_pre_stop, c);
+	if (c->hook)
+		set_timer(c);
+	else
+		term(c);
+}
