@@ -67,6 +67,8 @@ void exchange_free(struct exchange *x)
 	if (x->list)
 		list_stream_free(x->list);
 	sweep_cancel(x->sweep);
+	if (x->stream)
+		x->stream_free(x->stream);
 	api_result_done(&x->result);
 	identity_free(x->id);
 	selector_free(x->labels);

@@ -44,11 +44,15 @@ struct exchange {
 	struct list_stream *list;
 	struct watcher *watcher;
 	struct sweep *sweep;
+	/* or bytes to and from a container (rest_pod.c); the exchange lets go of it when it ends */
+	void *stream;
+	void (*stream_free)(void *stream);
 };
 
 struct rest {
 	struct api *api;
 	struct docs *docs;
+	struct kubelet *kubelet;         /* or NULL */
 	LIST_HEAD(, exchange) abandoned; /* writes that outlive their clients */
 };
 
@@ -79,6 +83,14 @@ void rest_watch(struct exchange *x);
 
 /* rest_delete.c: deletecollection; takes x over. */
 void rest_delete_collection(struct exchange *x);
+
+/* rest_pod.c: subresources that are streams; NULL if the request is not for one.  A row's function takes x over, when
+ * the caller is known to have the right and before any body is read. */
+typedef void stream_fn(struct exchange *x);
+stream_fn *rest_stream_find(const struct exchange *x);
+/* The pod of the request, decoded, and the kubelet that runs it; ERR_UNAVAILABLE if this server runs no pods. */
+int rest_pod_get(struct exchange *x, json_t **ret_pod, struct kubelet **ret_kubelet, struct err *e);
+stream_fn rest_log; /* rest_log.c */
 
 /* rest_docs.c: paths that are no resource; false if the path is none of them. */
 bool rest_document(struct exchange *x);

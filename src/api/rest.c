@@ -242,6 +242,7 @@ static int prepare_resource(struct exchange *x, struct err *e)
 static void serve_resource(struct exchange *x)
 {
 	struct api *api = x->rest->api;
+	stream_fn *stream = rest_stream_find(x);
 	bool reads = x->req.verb == VERB_LIST || x->req.verb == VERB_WATCH;
 
 	if (x->req.caller->local && authn_ensure_namespace(api_authn(api), x->req.caller, &x->err) < 0) {
@@ -249,9 +250,13 @@ static void serve_resource(struct exchange *x)
 		return;
 	}
 	/* Rights come before the body is even looked at; a list may owe them to its field selector. */
-	if ((!reads && verb_authorize(api, &x->req, &x->err) < 0) || prepare_resource(x, &x->err) < 0 ||
+	if ((!reads && verb_authorize(api, &x->req, &x->err) < 0) || (!stream && prepare_resource(x, &x->err) < 0) ||
 	    (reads && verb_authorize(api, &x->req, &x->err) < 0)) {
 		exchange_finish(x);
+		return;
+	}
+	if (stream) {
+		stream(x);
 		return;
 	}
 	if (x->req.verb == VERB_LIST) {
@@ -335,6 +340,11 @@ struct rest *rest_new(struct api *api)
 	r->docs = docs_new(api);
 	LIST_INIT(&r->abandoned);
 	return r;
+}
+
+void rest_set_kubelet(struct rest *r, struct kubelet *k)
+{
+	r->kubelet = k;
 }
 
 void rest_free(struct rest *r)

@@ -5,11 +5,14 @@
 
 #include "api/api.h"
 #include "loop/http.h"
+#include "loop/kubelet.h"
 
 struct rest;
 
 struct rest *rest_new(struct api *api);
 void rest_free(struct rest *r);
+/* Who runs the pods: without one, what only a running pod can answer is refused.  Borrowed; NULL takes it away. */
+void rest_set_kubelet(struct rest *r, struct kubelet *k);
 /* To be given to http_server_new(). */
 struct http_handlers rest_handlers(struct rest *r);
 
