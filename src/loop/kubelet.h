@@ -30,6 +30,7 @@ struct kubelet_log_request {
 	int64_t since_us;    /* wall clock; 0 = from the start */
 	int64_t tail_lines;  /* -1 = all */
 	int64_t limit_bytes; /* -1 = all */
+	int attempt;         /* log_kept: which run of the container; -1 = the last */
 };
 
 struct kubelet_log_handlers {
@@ -60,6 +61,13 @@ struct kubelet_ops {
 		   struct kubelet_log **ret, struct err *e);
 	void (*log_pause)(struct kubelet_log *l, bool paused);
 	void (*log_close)(struct kubelet_log *l);
+	/* Logs outlive their pods.  What there is by a pod's or a job's name, oldest first; a new reference:
+	 * [{"namespace","pod","uid","created","ended" or null,"owner":{"kind","name"},"job",
+	 *   "containers":[{"name","attempts":[{"attempt","bytes"}]}]}] */
+	json_t *(*logs_find)(struct kubelet *k, const char *ns, const char *name);
+	/* One of those, by the target's ns and uid; never follows.  ERR_NOT_FOUND if there is none. */
+	int (*log_kept)(struct kubelet *k, const struct kubelet_log_request *q, const struct kubelet_log_handlers *h,
+			struct kubelet_log **ret, struct err *e);
 
 	int (*exec)(struct kubelet *k, const struct kubelet_exec_request *q, const struct kubelet_session_handlers *h,
 		    struct kubelet_session **ret, struct err *e);

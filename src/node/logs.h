@@ -9,6 +9,9 @@
 #define STOKER_NODE_LOGS_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -16,16 +19,21 @@
 #include "loop/loop.h"
 
 /* --- reading --- */
+struct log_watch;
 struct log_options {
 	bool follow, timestamps;
 	int64_t since_us;    /* wall clock; 0 = from the start */
 	int64_t tail_lines;  /* -1 = all */
 	int64_t limit_bytes; /* -1 = all */
+	/* Followers may share one (node/log_watch.h, logs_watch()); NULL: this one has its own. */
+	struct log_watch *watch;
 };
 
 struct log_reader;
 /* Reads a log with its rotated parts and calls `text` with pieces of output (as `kubectl logs` prints them) from the
  * loop; `end` once at the end: for a follower when log_reader_ended() said that the container is over and all is read.
+ * A log that does not exist (yet) is empty.  Both callbacks may pause and free the reader; after `end` it only waits to
+ * be freed.
  */
 int log_reader_new(struct loop *loop, const char *path, const struct log_options *o,
 		   void (*text)(void *arg, struct str piece), void (*end)(void *arg), void *arg,
@@ -48,12 +56,30 @@ struct logs_config {
 };
 int logs_open(struct loop *loop, const struct logs_config *config, struct logs **ret, struct err *e);
 void logs_free(struct logs *l);
-/* The path for an attempt of a container, malloc'ed; makes the directory and owner.json. */
+/* The path for an attempt of a container, malloc'ed; makes the directory and owner.json.  Attempts that are more than
+ * ten behind lose their logs. */
 int logs_path(struct logs *l, const json_t *pod, const char *container, int attempt, char **ret, struct err *e);
 /* The pod is gone: its logs stay until retention takes them. */
 void logs_pod_ended(struct logs *l, const char *ns, const char *pod, const char *uid);
-/* What there is by a pod's or a job's name, newest last: array of {"namespace","pod","uid","owner":{"kind","name"},
- * "containers":[{"name","attempts":[{"attempt","path"}]}],"ended"}. */
+/* After a start, when it is known which pods there are: those for which `lives` is false went while nobody looked. */
+void logs_settle(struct logs *l, bool (*lives)(void *arg, const char *uid), void *arg);
+/* What there is by a pod's or a job's name, newest last: array of {"namespace","pod","uid","created","owner":{"kind",
+ * "name"},"job","containers":[{"name","attempts":[{"attempt","path","bytes"}]}],"ended"}.  "owner" and "job" (from
+ * labels) only where there is one; "ended" is a time or null. */
 json_t *logs_find(struct logs *l, const char *ns, const char *name);
+/* The same of one pod, or NULL. */
+json_t *logs_find_uid(struct logs *l, const char *ns, const char *uid);
+
+/* A container is over, and its monitor has written all there is: tells those who follow this path. */
+void logs_container_ended(struct logs *l, const char *log_path);
+struct logs_listener {
+	LIST_ENTRY(logs_listener) link;
+	char *path; /* borrowed */
+	void (*ended)(void *arg);
+	void *arg;
+};
+void logs_listen(struct logs *l, struct logs_listener *listener);
+void logs_unlisten(struct logs_listener *listener);
+struct log_watch *logs_watch(struct logs *l);
 
 #endif
