@@ -19,6 +19,8 @@ enum io_result {
 };
 
 struct tls_conn *tls_conn_new(struct tls_server *t, int fd);
+/* tls_client.c: the asking side; `host` may be an address.  The certificate is not verified. */
+struct tls_conn *tls_conn_new_unverified(int fd, const char *host);
 void tls_conn_free(struct tls_conn *c);
 /* 1 when done, else an io_result. */
 int tls_conn_handshake(struct tls_conn *c);
