@@ -27,15 +27,19 @@ struct probe_target {
 
 struct prober;
 /* Reports ok when successThreshold is reached, not ok with a message when failureThreshold is.  A startup or liveness
- * prober that has reported failure stops.  Each failed attempt is told too (`attempt`), for an event. */
+ * prober that has reported failure stops, and a startup prober that has reported success.  Each failed attempt is told
+ * too (`attempt`), for an event: "Liveness probe failed: " and the message.  Both may free the prober.  NULL if the
+ * container has no such probe. */
 struct prober *prober_new(const struct probe_target *t, enum probe_kind kind,
 			  void (*verdict)(void *arg, enum probe_kind kind, bool ok, const char *message),
 			  void (*attempt)(void *arg, enum probe_kind kind, const char *message), void *arg);
 void prober_free(struct prober *p);
+/* "Startup", "Liveness", "Readiness". */
+const char *probe_kind_title(enum probe_kind kind);
 
 struct hook;
-/* which: "postStart" or "preStop"; `done` once, never from inside; e->kind is ERR_NONE if it went well.  NULL if the
- * container has no such hook. */
+/* which: "postStart" or "preStop"; `done` once, never from inside; e->kind is ERR_NONE if it went well.  The
+ * hook is gone then.  NULL if the container has no such hook. */
 struct hook *hook_run(const struct probe_target *t, const char *which, void (*done)(void *arg, const struct err *e),
 		      void *arg);
 /* No callback will follow; a command still running is killed. */
