@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/* parts.h - what first_fit.c, shape.c and node_rules.c share */
+#ifndef STOKER_SCHED_PARTS_H
+#define STOKER_SCHED_PARTS_H
+
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/str.h"
+#include "sched/first_fit.h"
+
+/* Resources have numbers, in order of appearance; these are fixed. */
+enum { RESOURCE_CPU, RESOURCE_MEMORY, RESOURCE_STORAGE, RESOURCE_PODS, RESOURCE__COUNT };
+
+/* cpu in thousandths, all others as they are; by number, absent ones are 0. */
+struct amounts {
+	int64_t *v;
+	size_t n;
+};
+int64_t amounts_get(const struct amounts *a, size_t resource);
+/* Also makes room for it. */
+int64_t *amounts_at(struct amounts *a, size_t resource);
+
+/* Resource names to numbers and back. */
+struct resource_names {
+	struct map numbers; /* name -> number + 1 */
+	char **names;
+	size_t n, cap;
+};
+void resource_names_init(struct resource_names *r);
+void resource_names_done(struct resource_names *r);
+/* The two names of GPUs are one. */
+size_t resource_number(struct resource_names *r, const char *name);
+/* A map of quantities, by number; of two names for one resource the larger counts. */
+void amounts_read(struct resource_names *r, const json_t *quantities, struct amounts *ret);
+
+struct host_port {
+	char *ip; /* "" is every address */
+	char *protocol;
+	int port;
+};
+bool host_port_collides(const struct host_port *a, const struct host_port *b);
+
+struct shape {
+	char *text; /* what it was read from: two pods with the same text ask for the same */
+	int refs;
+	struct amounts wants;
+	struct host_port *ports;
+	size_t nports, cap_ports;
+	json_t *selector, *terms, *tolerations; /* of the spec; NULL: none */
+	uint64_t failed;                        /* epoch in which no node took it */
+	uint64_t explained;                     /* epoch of `why` */
+	char *why;
+};
+
+/* --- shape.c --- */
+/* The parts of a pod's spec that decide where it can go, as text. */
+void shape_text(const json_t *pod, struct sbuf *out);
+struct shape *shape_new(struct resource_names *r, const json_t *pod, const char *text);
+void shape_free(struct shape *s);
+
+/* --- node_rules.c --- */
+/* The parts of a node that decide which pods it takes, besides room. */
+struct node_view {
+	const char *name;
+	const json_t *labels, *taints;
+	bool unschedulable, ready;
+};
+/* NULL if the node takes such pods, else why not, as Kubernetes puts it; appended to `out` too. */
+bool node_refuses(const struct node_view *n, const struct shape *s, struct sbuf *ret_why);
+
+#endif

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/* sched.h - pods without a node get one: the first that has room */
+#ifndef STOKER_SCHED_SCHED_H
+#define STOKER_SCHED_SCHED_H
+
+#include "client/client.h"
+
+struct sched;
+
+struct sched *sched_new(struct client *c);
+void sched_free(struct sched *s);
+
+#endif

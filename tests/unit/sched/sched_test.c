@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sched/sched.h"
+
+#include <unistd.h>
+
+#include "api/server.h"
+
+struct cluster {
+	struct server s;
+	struct client *client;
+	struct sched *sched;
+};
+
+static void settle(struct cluster *c)
+{
+	for (int i = 0; i < 3; i++)
+		server_settle(&c->s);
+}
+
+static void make_node(struct cluster *c, const char *name, const char *allocatable)
+{
+	auto_free char *body = xasprintf("{'metadata':{'name':'%s'}}", name);
+	auto_free char *status =
+		xasprintf("{'status':{'allocatable':%s,'conditions':[{'type':'Ready','status':'True'}]}}", allocatable);
+	struct api_request req = server_request(&c->s, VERB_PATCH, "v1/nodes", "", name);
+	json_auto_t *done = NULL;
+
+	server_do(&c->s, VERB_CREATE, "v1/nodes", "", NULL, body);
+	req.patch = PATCH_MERGE;
+	req.subresource = "status";
+	done = server_call(&c->s, &req, status);
+	if (!done)
+		test_fail(__FILE__, __LINE__, "node: %s", c->s.message);
+	req = server_request(&c->s, VERB_PATCH, "v1/nodes", "", name);
+	req.patch = PATCH_MERGE;
+	json_decref(done);
+	done = server_call(&c->s, &req, "{'spec':{'taints':null}}");
+}
+
+static struct cluster cluster_new(const char *allocatable)
+{
+	struct cluster c = { .s = server_new() };
+
+	if (allocatable)
+		make_node(&c, "n", allocatable);
+	c.client = client_local_new(c.s.api, &caller_system);
+	c.sched = sched_new(c.client);
+	settle(&c);
+	return c;
+}
+
+static void cluster_done(struct cluster *c)
+{
+	sched_free(c->sched);
+	client_free(c->client);
+	server_done(&c->s);
+}
+
+static void make_pod(struct cluster *c, const char *name, const char *spec)
+{
+	auto_free char *body = xasprintf("{'metadata':{'name':'%s'},'spec':{'containers':[{'name':'c','image':'host',"
+					 "'resources':{'requests':{'cpu':'1'}}}]%s}}",
+					 name, spec);
+
+	server_do(&c->s, VERB_CREATE, "v1/pods", "default", NULL, body);
+}
+
+/* "n", or "-" without a node. */
+static const char *node_of(struct cluster *c, const char *name)
+{
+	static char out[64];
+	json_auto_t *pod = server_ask(&c->s, VERB_GET, "v1/pods", "default", name, NULL);
+
+	snprintf(out, sizeof(out), "%s", jsonx_str_or(pod, "spec.nodeName", "-"));
+	return out;
+}
+
+/* "status reason message" of the condition PodScheduled. */
+static const char *scheduled(struct cluster *c, const char *name)
+{
+	static char out[500];
+	json_auto_t *pod = server_ask(&c->s, VERB_GET, "v1/pods", "default", name, NULL);
+	json_t *condition;
+	size_t i;
+
+	out[0] = '\0';
+	json_array_foreach (jsonx_at(pod, "status.conditions"), i, condition)
+		if (str_same(jsonx_str(condition, "type"), "PodScheduled"))
+			snprintf(out, sizeof(out), "%s %s %s", jsonx_str_or(condition, "status", ""),
+				 jsonx_str_or(condition, "reason", "-"), jsonx_str_or(condition, "message", "-"));
+	return out;
+}
+
+/* Turns for a little longer than the scheduler waits before it says something. */
+static void wait_for_words(struct cluster *c)
+{
+	for (int i = 0; i < 30; i++) {
+		server_settle(&c->s);
+		usleep(10000);
+	}
+}
+
+static bool count_event(void *arg, const struct api_item *item)
+{
+	json_t *counts = arg;
+	auto_free char *key =
+		xasprintf("%s %s", jsonx_str_or(item->object, "reason", ""), jsonx_str_or(item->object, "message", ""));
+
+	json_object_set_new(counts, key, json_integer(1 + json_integer_value(json_object_get(counts, key))));
+	return true;
+}
+
+/* "reason message" -> how many Events. */
+static json_t *events(struct cluster *c)
+{
+	struct api_request req = server_request(&c->s, VERB_LIST, "v1/events", "default", NULL);
+	json_t *counts = json_object();
+	auto_free char *cont = NULL;
+	int64_t rv;
+	int64_t remaining;
+
+	CHECK_INT(api_list(c->s.api, &req, true, count_event, counts, &rv, &cont, &remaining, &c->s.e), 0);
+	return counts;
+}
+
+TEST("a pod is bound to the node with room, and an event says so")
+{
+	struct cluster c = cluster_new("{'cpu':'4','pods':'10'}");
+	json_auto_t *seen = NULL;
+
+	make_pod(&c, "a", "");
+	settle(&c);
+	CHECK_STR(node_of(&c, "a"), "n");
+	CHECK_STR(scheduled(&c, "a"), "True - -");
+	seen = events(&c);
+	CHECK_INT(json_integer_value(json_object_get(seen, "Scheduled Successfully assigned default/a to n")), 1);
+	cluster_done(&c);
+}
+
+TEST("pods that were there before the scheduler are bound, and bound ones count")
+{
+	struct cluster c = { .s = server_new() };
+
+	make_node(&c, "n", "{'cpu':'3','pods':'10'}");
+	make_pod(&c, "there", ",'nodeName':'n'");
+	make_pod(&c, "a", "");
+	make_pod(&c, "b", "");
+	make_pod(&c, "c", "");
+	c.client = client_local_new(c.s.api, &caller_system);
+	c.sched = sched_new(c.client);
+	settle(&c);
+	CHECK_STR(node_of(&c, "a"), "n");
+	CHECK_STR(node_of(&c, "b"), "n");
+	CHECK_STR(node_of(&c, "c"), "-");
+	cluster_done(&c);
+}
+
+TEST("a pod without room is told why, once, and bound when room is made")
+{
+	struct cluster c = cluster_new("{'cpu':'1','pods':'10'}");
+	json_auto_t *seen = NULL;
+
+	make_pod(&c, "a", "");
+	make_pod(&c, "b", "");
+	wait_for_words(&c);
+	CHECK_STR(node_of(&c, "a"), "n");
+	CHECK_STR(scheduled(&c, "b"), "False Unschedulable 0/1 nodes are available: 1 Insufficient cpu.");
+	wait_for_words(&c);
+	seen = events(&c);
+	CHECK_INT(json_integer_value(
+			  json_object_get(seen, "FailedScheduling 0/1 nodes are available: 1 Insufficient cpu.")),
+		  1);
+	struct api_request req = server_request(&c.s, VERB_PATCH, "v1/pods", "default", "a");
+	req.patch = PATCH_MERGE;
+	req.subresource = "status";
+	json_auto_t *done = server_call(&c.s, &req, "{'status':{'phase':'Succeeded'}}");
+	CHECK(done != NULL);
+	settle(&c);
+	CHECK_STR(node_of(&c, "b"), "n");
+	CHECK_STR(scheduled(&c, "b"), "True - -");
+	cluster_done(&c);
+}
+
+TEST("the higher priority goes first when room is made")
+{
+	struct cluster c = cluster_new(NULL);
+
+	server_do(&c.s, VERB_CREATE, "scheduling.k8s.io/v1/priorityclasses", "", NULL,
+		  "{'metadata':{'name':'high'},'value':1000}");
+	make_pod(&c, "a", "");
+	make_pod(&c, "b", ",'priorityClassName':'high','priority':1000");
+	make_node(&c, "n", "{'cpu':'1','pods':'10'}");
+	settle(&c);
+	CHECK_STR(node_of(&c, "a"), "-");
+	CHECK_STR(node_of(&c, "b"), "n");
+	cluster_done(&c);
+}
+
+TEST("pods of others, with gates, and on their way out are left alone")
+{
+	struct cluster c = cluster_new("{'cpu':'9','pods':'10'}");
+
+	make_pod(&c, "other", ",'schedulerName':'volcano'");
+	make_pod(&c, "ours", ",'schedulerName':'stoker'");
+	make_pod(&c, "gated", ",'schedulingGates':[{'name':'e.org/wait'}]");
+	settle(&c);
+	CHECK_STR(node_of(&c, "other"), "-");
+	CHECK_STR(node_of(&c, "ours"), "n");
+	CHECK_STR(node_of(&c, "gated"), "-");
+	CHECK_STR(scheduled(&c, "gated"),
+		  "False SchedulingGated Scheduling is blocked due to non-empty scheduling gates");
+	struct api_request req = server_request(&c.s, VERB_PATCH, "v1/pods", "default", "gated");
+	req.patch = PATCH_MERGE;
+	json_auto_t *done = server_call(&c.s, &req, "{'spec':{'schedulingGates':null}}");
+	CHECK(done != NULL);
+	settle(&c);
+	CHECK_STR(node_of(&c, "gated"), "n");
+	cluster_done(&c);
+}
+
+TEST("a pod that is ending is not bound")
+{
+	struct cluster c = cluster_new(NULL);
+	json_auto_t *gone = NULL;
+
+	server_do(
+		&c.s, VERB_CREATE, "v1/pods", "default", NULL,
+		"{'metadata':{'name':'a','finalizers':['e.org/x']},'spec':{'containers':[{'name':'c','image':'i'}]}}");
+	settle(&c);
+	gone = server_ask(&c.s, VERB_DELETE, "v1/pods", "default", "a", NULL);
+	make_node(&c, "n", "{'cpu':'1','pods':'10'}");
+	settle(&c);
+	CHECK_STR(node_of(&c, "a"), "-");
+	cluster_done(&c);
+}
+
+/* A client whose bindings fail as long as it is told so. */
+struct failing {
+	struct client client;
+	struct client *real;
+	bool fail;
+	int tries;
+	struct loop_hook answer; /* answers come from the loop */
+	client_done *done;
+	void *arg;
+};
+
+static void answer_failure(void *arg)
+{
+	struct failing *f = arg;
+	struct err e = ERR_INIT;
+
+	err_set(&e, ERR_UNAVAILABLE, "not now");
+	f->done(f->arg, NULL, &e);
+}
+
+static void fail_create(struct client *c, const struct ref *ref, const json_t *obj, client_done *done, void *arg)
+{
+	struct failing *f = (struct failing *)c;
+
+	if (ref->subresource && f->fail) {
+		f->tries++;
+		f->done = done;
+		f->arg = arg;
+		f->answer = (struct loop_hook){ .run = answer_failure, .arg = f, .phase = LOOP_AFTER_COMMIT };
+		loop_schedule(c->loop, &f->answer);
+		return;
+	}
+	f->real->ops->create(f->real, ref, obj, done, arg);
+}
+
+/* The local client looks at its own structure, so every other call goes to it. */
+static void pass_list(struct client *c, const struct ref *ref, const struct list_options *o, client_done *done,
+		      void *arg)
+{
+	struct client *real = ((struct failing *)c)->real;
+
+	real->ops->list(real, ref, o, done, arg);
+}
+
+static void *pass_watch(struct client *c, const struct ref *ref, const struct list_options *o, client_event *event,
+			void *arg)
+{
+	struct client *real = ((struct failing *)c)->real;
+
+	return real->ops->watch(real, ref, o, event, arg);
+}
+
+static void pass_watch_stop(struct client *c, void *watch)
+{
+	struct client *real = ((struct failing *)c)->real;
+
+	real->ops->watch_stop(real, watch);
+}
+
+static const struct client_ops failing_ops = {
+	.create = fail_create,
+	.list = pass_list,
+	.watch = pass_watch,
+	.watch_stop = pass_watch_stop,
+};
+
+TEST("a binding that fails is tried again later, and its room is not lost")
+{
+	struct cluster c = { .s = server_new() };
+	struct failing f = { .client = { &failing_ops, c.s.loop }, .fail = true };
+
+	log_set_level(LOG_ERROR);
+	make_node(&c, "n", "{'cpu':'1','pods':'10'}");
+	f.real = c.client = client_local_new(c.s.api, &caller_system);
+	c.sched = sched_new(&f.client);
+	settle(&c);
+	make_pod(&c, "a", "");
+	settle(&c);
+	CHECK_INT(f.tries, 1);
+	f.fail = false;
+	for (int i = 0; i < 120 && streq(node_of(&c, "a"), "-"); i++) {
+		server_settle(&c.s);
+		usleep(10000);
+	}
+	CHECK_STR(node_of(&c, "a"), "n");
+	cluster_done(&c);
+}
+
+#define BURST 2000
+
+TEST("a burst is bound in order, as far as there is room")
+{
+	struct cluster c = cluster_new("{'cpu':'1500','pods':'10000'}");
+	int bound = 0;
+	char name[16];
+
+	c.s.batch = true;
+	for (int i = 0; i < BURST; i++) {
+		snprintf(name, sizeof(name), "p%04d", i);
+		make_pod(&c, name, "");
+	}
+	c.s.batch = false;
+	for (int i = 0; i < 400; i++)
+		server_turn(&c.s);
+	for (int i = 0; i < BURST; i++) {
+		snprintf(name, sizeof(name), "p%04d", i);
+		if (streq(node_of(&c, name), "n")) {
+			bound++;
+			CHECK(i < 1500);
+		}
+	}
+	CHECK_INT(bound, 1500);
+	cluster_done(&c);
+}
+
+TEST("a scheduler may be freed with bindings under way")
+{
+	struct cluster c = cluster_new("{'cpu':'9','pods':'10'}");
+
+	c.s.batch = true;
+	make_pod(&c, "a", "");
+	server_turn(&c.s);
+	cluster_done(&c);
+}
