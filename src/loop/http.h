@@ -110,6 +110,31 @@ void http_stream_on_drained(struct http_request *req, void (*fn)(void *arg), voi
 void http_stream_end(struct http_request *req);
 void http_stream_abort(struct http_request *req);
 
+/* --- tunnels (loop/http_tunnel.c) ---
+ * A connection leaves HTTP: the handler has chosen a protocol that the client offered.  From then on there are bytes in
+ * both directions, those that came right behind the request first, and no limit on silence. */
+struct http_tunnel;
+struct http_tunnel_handlers {
+	void (*data)(void *arg, struct str bytes);
+	void (*drained)(void *arg); /* the client has taken all; may be NULL */
+	/* Once, when the connection is gone and the tunnel with it; not after http_tunnel_close(). */
+	void (*closed)(void *arg);
+	void *arg;
+};
+/* Sends 101 with `Connection: Upgrade`, `Upgrade: protocol` and the headers added so far.  The request is gone after
+ * it.  No handler is called before it returns. */
+struct http_tunnel *http_upgrade(struct http_request *req, const char *protocol, const struct http_tunnel_handlers *h);
+/* Whether the client offers to leave HTTP for this protocol (in any case). */
+bool http_wants_upgrade(const struct http_request *req, const char *protocol);
+/* Queues; what a turn has queued leaves together at its end. */
+void http_tunnel_write(struct http_tunnel *t, const void *p, size_t n);
+size_t http_tunnel_pending(const struct http_tunnel *t);
+/* No data is handed over while paused, but the end of the client is still noticed. */
+void http_tunnel_pause(struct http_tunnel *t, bool paused);
+/* Ends after what is queued has left; the tunnel is gone, and no handler is called any more. */
+void http_tunnel_close(struct http_tunnel *t);
+struct loop *http_tunnel_loop(const struct http_tunnel *t);
+
 /* --- pure helpers (loop/http_path.c), fuzzed --- */
 /* Percent-decodes one path segment or query value ('+' is a space when `query`).  False for a bad escape, NUL or
  * invalid UTF-8. */

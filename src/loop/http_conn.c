@@ -113,6 +113,7 @@ void conn_close(struct http_conn *c)
 	close(c->fd);
 	c->fd = -1;
 	drop_request(c, handled);
+	tunnel_drop(c);
 	if (c->out)
 		evbuffer_free(c->out);
 	c->out = NULL;
@@ -164,7 +165,7 @@ static bool takes_input(const struct http_conn *c)
 }
 
 /* Parses and dispatches as long as the connection takes input; returns the bytes used. */
-static size_t consume(struct http_conn *c, const char *p, size_t n)
+static size_t consume_requests(struct http_conn *c, const char *p, size_t n)
 {
 	static const char go_on[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	size_t used = 0;
@@ -192,14 +193,36 @@ static size_t consume(struct http_conn *c, const char *p, size_t n)
 	return used;
 }
 
-static size_t held(const struct http_conn *c)
+static size_t consume(struct http_conn *c, const char *p, size_t n)
+{
+	size_t used = consume_requests(c, p, n);
+
+	if (used == n || !tunnel_takes(c))
+		return used;
+	tunnel_data(c, (struct str){ p + used, n - used });
+	return n;
+}
+
+static bool forgets_input(const struct http_conn *c)
+{
+	return c->state == CONN_DEAD || c->state == CONN_LINGER;
+}
+
+size_t conn_held(const struct http_conn *c)
 {
 	return c->held_n - c->held_at;
 }
 
+void conn_resume(struct http_conn *c)
+{
+	if (c->paused)
+		event_add(&c->readable, NULL);
+	c->paused = false;
+}
+
 static void hold(struct http_conn *c, const char *p, size_t n)
 {
-	size_t old = held(c);
+	size_t old = conn_held(c);
 	char *grown = xmalloc(old + n);
 
 	if (old)
@@ -213,17 +236,17 @@ static void hold(struct http_conn *c, const char *p, size_t n)
 
 static void consume_held(struct http_conn *c)
 {
-	while (held(c) && takes_input(c)) {
+	while (conn_held(c) && (takes_input(c) || tunnel_takes(c))) {
 		char *p = c->held;
 		size_t at = c->held_at;
-		size_t n = held(c);
+		size_t n = conn_held(c);
 		size_t used;
 
 		/* Taken out meanwhile: the handler may close the connection under us. */
 		c->held = NULL;
 		c->held_n = c->held_at = 0;
 		used = consume(c, p + at, n);
-		if (c->state == CONN_DEAD || c->state == CONN_LINGER || used == n) {
+		if (forgets_input(c) || used == n) {
 			free(p);
 			continue;
 		}
@@ -235,9 +258,9 @@ static void consume_held(struct http_conn *c)
 
 static void take_input(struct http_conn *c, const char *p, size_t n)
 {
-	size_t used = held(c) ? 0 : consume(c, p, n);
+	size_t used = conn_held(c) ? 0 : consume(c, p, n);
 
-	if (used < n && c->state != CONN_DEAD && c->state != CONN_LINGER)
+	if (used < n && !forgets_input(c))
 		hold(c, p + used, n - used);
 }
 
@@ -252,10 +275,14 @@ static bool peer_is_gone(const struct http_conn *c)
 /* The other side will send no more. */
 static void after_eof(struct http_conn *c)
 {
-	if (takes_input(c) && !held(c))
+	if (takes_input(c) && !conn_held(c))
 		conn_close_politely(c);
 	else if (c->state == CONN_HANDLING && (c->req->streaming || peer_is_gone(c)))
 		conn_close(c);
+	else if (c->state == CONN_TUNNEL && !conn_held(c))
+		conn_close_politely(c);
+	else if (c->state == CONN_TUNNEL) /* its holder does not want the rest yet, but may not wait for ever */
+		conn_allow(c, c->server->limits.request_ms);
 }
 
 static void read_input(struct http_conn *c)
@@ -263,7 +290,8 @@ static void read_input(struct http_conn *c)
 	struct http_server *s = c->server;
 
 	for (int round = 0; round < READ_ROUNDS; round++) {
-		size_t room = takes_input(c) ? READ_SIZE : HELD_MAX - (held(c) < HELD_MAX ? held(c) : HELD_MAX);
+		bool wanted = takes_input(c) || tunnel_takes(c);
+		size_t room = wanted ? READ_SIZE : HELD_MAX - (conn_held(c) < HELD_MAX ? conn_held(c) : HELD_MAX);
 		ssize_t n;
 
 		if (!room) {
@@ -285,7 +313,7 @@ static void read_input(struct http_conn *c)
 				conn_wait_writable(c, true);
 			return;
 		}
-		if (c->state == CONN_DEAD || c->state == CONN_LINGER || !c->tls || !tls_conn_pending(c->tls))
+		if (forgets_input(c) || !c->tls || !tls_conn_pending(c->tls))
 			return;
 	}
 	conn_wake(c);
@@ -336,7 +364,7 @@ static void progress(struct http_conn *c)
 	if (c->state == CONN_HANDSHAKE || c->state == CONN_DEAD)
 		return;
 	consume_held(c);
-	if (c->state != CONN_DEAD && c->state != CONN_LINGER && !c->eof && !c->paused)
+	if (!forgets_input(c) && !c->eof && !c->paused)
 		read_input(c);
 	if (c->eof && c->state != CONN_DEAD)
 		after_eof(c);

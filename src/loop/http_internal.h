@@ -7,6 +7,7 @@
  *	http_send.c     the bytes that go out
  *	http_request.c  bytes to a request; knows no sockets
  *	http_reply.c    replies and streams
+ *	http_tunnel.c   connections that have left HTTP
  */
 #ifndef STOKER_LOOP_HTTP_INTERNAL_H
 #define STOKER_LOOP_HTTP_INTERNAL_H
@@ -81,6 +82,7 @@ enum conn_state {
 	CONN_IDLE,     /* between requests */
 	CONN_READING,  /* part of a request has come */
 	CONN_HANDLING, /* the handler has it */
+	CONN_TUNNEL,   /* upgraded: bytes both ways, see http_tunnel.c */
 	CONN_FLUSHING, /* answered, not all sent */
 	CONN_LINGER,   /* a refused request's bytes are read away, so that its reply is not lost to a reset */
 	CONN_DEAD,     /* closed; freed when nobody is inside it any more */
@@ -92,6 +94,7 @@ struct http_conn {
 	LIST_ENTRY(http_conn) dirty_link;
 	struct tls_conn *tls; /* NULL: plain */
 	struct http_request *req;
+	struct http_tunnel *tunnel;
 	struct evbuffer *out; /* unsent bytes; NULL if there never were any */
 	char *held;           /* pipelined bytes */
 	size_t held_n, held_at;
@@ -159,8 +162,23 @@ void conn_flush(struct http_conn *c);
 void conn_flush_later(struct http_conn *c);
 /* The request has been answered and its last byte queued. */
 void conn_answered(struct http_conn *c);
+/* The last byte of what it was opened for is queued: goes on, or ends, when it has left. */
+void conn_finish(struct http_conn *c);
 /* Looks at its input again in the next turn. */
 void conn_wake(struct http_conn *c);
+
+/* Reads go on, after the input was full. */
+void conn_resume(struct http_conn *c);
+/* Bytes behind those that have been used. */
+size_t conn_held(const struct http_conn *c);
+
+/* --- tunnels --- */
+/* Whether input may go to the holder now; what comes otherwise is held. */
+bool tunnel_takes(const struct http_conn *c);
+void tunnel_data(struct http_conn *c, struct str bytes);
+void tunnel_drained(struct http_conn *c);
+/* The connection dies; tells the holder. */
+void tunnel_drop(struct http_conn *c);
 
 /* --- server --- */
 struct http_request *server_take_request(struct http_server *s);

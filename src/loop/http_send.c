@@ -90,7 +90,7 @@ static void begin_linger(struct http_conn *c)
 /* The reply has left: on to the next request. */
 static void finish(struct http_conn *c)
 {
-	bool more = c->held_n > c->held_at;
+	bool more = conn_held(c) > 0;
 
 	if (c->linger_after || (c->close_after && more)) {
 		begin_linger(c);
@@ -107,12 +107,19 @@ static void finish(struct http_conn *c)
 	c->state = CONN_IDLE;
 	conn_allow(c, c->server->limits.idle_ms);
 	conn_list_as(c, true);
-	if (c->paused) {
-		event_add(&c->readable, NULL);
-		c->paused = false;
-	}
+	conn_resume(c);
 	if (more || c->eof)
 		conn_wake(c);
+}
+
+void conn_finish(struct http_conn *c)
+{
+	if (!conn_unsent(c)) {
+		finish(c);
+		return;
+	}
+	c->state = CONN_FLUSHING;
+	conn_allow(c, c->server->limits.request_ms);
 }
 
 void conn_answered(struct http_conn *c)
@@ -123,12 +130,7 @@ void conn_answered(struct http_conn *c)
 		c->close_after = true;
 	c->req = NULL;
 	server_give_request(c->server, req);
-	if (!conn_unsent(c)) {
-		finish(c);
-		return;
-	}
-	c->state = CONN_FLUSHING;
-	conn_allow(c, c->server->limits.request_ms);
+	conn_finish(c);
 }
 
 /* Everything queued has left. */
@@ -141,6 +143,8 @@ static void drained(struct http_conn *c)
 		c->deadline = 0;
 		if (c->req->on_drained)
 			c->req->on_drained(c->req->drained_arg);
+	} else if (c->state == CONN_TUNNEL) {
+		tunnel_drained(c);
 	}
 }
 
@@ -166,7 +170,9 @@ void conn_flush(struct http_conn *c)
 		drained(c);
 	} else if (c->state != CONN_DEAD) {
 		conn_wait_writable(c, true);
-		if (total || !c->deadline) /* a stream has none until its reader stands still */
+		/* A stream has none until its reader stands still; behind a tunnel may be a person who has stopped a
+		 * terminal. */
+		if (c->state != CONN_TUNNEL && (total || !c->deadline))
 			conn_allow(c, c->server->limits.request_ms);
 	}
 	conn_leave(c);
