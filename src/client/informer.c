@@ -98,6 +98,21 @@ static void drop_missing(struct informer *i, const struct map *seen)
 		store_object(i, obj, true);
 }
 
+/* Items of a list over HTTP do not say what they are; everything from an informer does. */
+static json_t *typed(const json_t *list, const json_t *obj)
+{
+	const char *kind = jsonx_str_or(list, "kind", "");
+	size_t n = strlen(kind);
+	json_t *copy;
+
+	if (json_object_get(obj, "kind") || n < 5)
+		return json_incref((json_t *)obj);
+	copy = json_copy((json_t *)obj);
+	json_object_set_new(copy, "kind", json_stringn(kind, n - 4));
+	json_object_set(copy, "apiVersion", json_object_get(list, "apiVersion"));
+	return copy;
+}
+
 static void on_list(void *arg, const json_t *list, const struct err *e)
 {
 	struct informer *i = arg;
@@ -119,9 +134,10 @@ static void on_list(void *arg, const json_t *list, const struct err *e)
 	map_init(&seen, NULL);
 	json_array_foreach (json_object_get(list, "items"), n, obj) {
 		auto_free char *key = key_of(obj);
+		json_auto_t *whole = typed(list, obj);
 
 		map_set(&seen, key, i);
-		store_object(i, obj, false);
+		store_object(i, whole, false);
 	}
 	drop_missing(i, &seen);
 	map_done(&seen);

@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "client/event.h"
+#include "client/events.h"
 #include "sched/first_fit.h"
 #include "sched/queue.h"
 
@@ -28,6 +28,7 @@
 
 struct sched {
 	struct client *client;
+	struct events *events;
 	struct informer *pods, *nodes;
 	struct fit *fit;
 	struct map waiting; /* uid -> struct waiting: without a node, also while a binding is under way */
@@ -57,6 +58,7 @@ static void sched_done(struct sched *s)
 	}
 	map_done(&s->waiting);
 	fit_free(s->fit);
+	events_free(s->events);
 	free(s);
 }
 
@@ -64,17 +66,6 @@ static void work_soon(struct sched *s)
 {
 	if (s->queue.n)
 		loop_schedule(s->client->loop, &s->work);
-}
-
-static void post(struct sched *s, const json_t *pod, enum event_type type, const char *reason, const char *message)
-{
-	event_post(s->client, &(struct event_report){ .about = pod,
-						      .kind = "Pod",
-						      .api_version = "v1",
-						      .type = type,
-						      .reason = reason,
-						      .message = message,
-						      .component = COMPONENT });
 }
 
 /* --- what changes --- */
@@ -214,9 +205,7 @@ static void on_bound(void *arg, const json_t *obj, const struct err *e)
 /* With the binding, not after it: one commit has both, and a binding hardly ever fails. */
 static void tell_bound(struct sched *s, const json_t *pod, const struct waiting *w, const char *node)
 {
-	auto_free char *text = xasprintf("Successfully assigned %s/%s to %s", w->ns, w->name, node);
-
-	post(s, pod, EVENT_NORMAL, "Scheduled", text);
+	events_note(s->events, pod, "Normal", "Scheduled", "Successfully assigned %s/%s to %s", w->ns, w->name, node);
 }
 
 static void bind_pod(struct sched *s, struct waiting *w, const char *node)
@@ -310,7 +299,7 @@ static void tell_waiting(struct sched *s, struct waiting *w, const char *why)
 	s->calls++;
 	s->client->ops->patch(s->client, &ref, "strategic", patch, on_told, s);
 	if (pod)
-		post(s, pod, EVENT_WARNING, "FailedScheduling", why);
+		events_note(s->events, pod, "Warning", "FailedScheduling", "%s", why);
 }
 
 static void on_say(void *arg)
@@ -356,6 +345,7 @@ struct sched *sched_new(struct client *c)
 	struct list_options live = { .fields = "status.phase!=Succeeded,status.phase!=Failed" };
 
 	s->client = c;
+	s->events = events_new(c, COMPONENT, NULL);
 	s->fit = fit_new();
 	map_init(&s->waiting, NULL);
 	s->work = (struct loop_hook){ .run = on_work, .arg = s, .phase = LOOP_WORK };
