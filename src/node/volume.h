@@ -9,6 +9,7 @@
 #define STOKER_NODE_VOLUME_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -28,15 +29,19 @@ struct volume_context {
  * where optional.  A claim's PersistentVolume is added by the second call, once `objects` has the claim. */
 json_t *volumes_needed(const json_t *pod, const json_t *objects);
 /* Makes or refreshes every volume of the pod.  Errors name the volume and say what is wrong:
- * MountVolume.SetUp failed for volume "x" : ...  Slow work (nfs) goes on in a child: ERR_BUSY, ask again soon. */
+ * MountVolume.SetUp failed for volume "x" : ...  Slow work (nfs, fsGroup of a large claim) goes on in a child:
+ * ERR_UNAVAILABLE, ask again soon. */
 int volumes_prepare(const struct volume_context *c, struct err *e);
 /* Where a container's mount comes from: source path of a volumeMount with subPath (already expanded) resolved, made if
  * it was missing.  It is pinned below `dir`, so that what is mounted is what was checked; *ret is malloc'ed. */
 int volume_source(const struct volume_context *c, const json_t *container, const json_t *mount, const char *sub_path,
 		  char **ret, struct err *e);
+/* Whether a volumeMount is read-only: it says so, its volume does, or its type always is (configMap, secret ...). */
+bool volume_is_read_only(const json_t *pod, const json_t *mount);
 /* Bytes that disk-backed emptyDirs hold now, and the first one over its sizeLimit (borrowed from pod), or NULL. */
 int64_t volumes_usage(const struct volume_context *c, const json_t **ret_over);
-/* Unmounts and removes everything below dir; never follows a link or a foreign mount. */
+/* Unmounts and removes everything below dir; never follows a link or a foreign mount.  Deleting many files goes on in a
+ * child. */
 void volumes_remove(const char *dir);
 
 #endif
