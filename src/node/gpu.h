@@ -21,6 +21,7 @@ struct gpus_config {
 };
 int gpus_open(const struct gpus_config *config, struct gpus **ret, struct err *e);
 void gpus_free(struct gpus *g);
+/* Cards that can be given to someone: not those that are broken or gone. */
 size_t gpus_count(const struct gpus *g);
 /* Labels and annotations for the Node: {"nvidia.com/gpu.product":..., "nvidia.com/gpu.memory":...}. */
 json_t *gpus_labels(const struct gpus *g);
@@ -31,7 +32,7 @@ int gpus_wanted(const json_t *container);
  * ERR_UNAVAILABLE if too few are free. */
 int gpus_take(struct gpus *g, const json_t *pod, const char *container, int n, struct err *e);
 void gpus_release(struct gpus *g, const char *uid);
-/* After a restart: pods that are gone have none. */
+/* After a restart: pods that are gone have none.  uids: an array of texts. */
 void gpus_keep_only(struct gpus *g, const json_t *uids);
 
 /* For the OCI document of a container: devices, mounts, "NAME=value" texts; empty arrays without cards (but

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+/* gpu_nvml.c - asking NVIDIA's management library
+ *
+ * The library maps much memory, may take seconds to wake cards up, and hangs with some broken ones.  So a child process
+ * loads it, says what it found as one line of JSON, and ends; a child that does not end in time is killed, and the
+ * kernel's files must do.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "node/gpu_parts.h"
+
+#define WAIT_MS  20000 /* eight cards without the persistence daemon take about ten seconds to wake up */
+#define LIST_MAX (1u << 20)
+#define TEXT_LEN 96
+
+/* The part of nvml.h that is used here. */
+typedef struct nvml_device *nvml_handle;
+
+struct nvml_memory {
+	unsigned long long total, free, used;
+};
+
+struct nvml_pci {
+	char bus_legacy[16];
+	unsigned domain, bus, device, id, subsystem;
+	char bus_id[32];
+};
+
+struct nvml {
+	int (*init)(void);
+	int (*count)(unsigned *ret);
+	int (*by_index)(unsigned index, nvml_handle *ret);
+	int (*uuid)(nvml_handle h, char *out, unsigned n);
+	int (*name)(nvml_handle h, char *out, unsigned n);
+	int (*memory)(nvml_handle h, struct nvml_memory *ret);
+	int (*minor)(nvml_handle h, unsigned *ret);
+	int (*pci)(nvml_handle h, struct nvml_pci *ret);
+};
+
+static const struct {
+	const char *name;
+	size_t offset;
+} symbols[] = {
+	{ "nvmlInit_v2", offsetof(struct nvml, init) },
+	{ "nvmlDeviceGetCount_v2", offsetof(struct nvml, count) },
+	{ "nvmlDeviceGetHandleByIndex_v2", offsetof(struct nvml, by_index) },
+	{ "nvmlDeviceGetUUID", offsetof(struct nvml, uuid) },
+	{ "nvmlDeviceGetName", offsetof(struct nvml, name) },
+	{ "nvmlDeviceGetMemoryInfo", offsetof(struct nvml, memory) },
+	{ "nvmlDeviceGetMinorNumber", offsetof(struct nvml, minor) },
+	{ "nvmlDeviceGetPciInfo_v3", offsetof(struct nvml, pci) },
+};
+
+static bool load(const char *path, struct nvml *ret)
+{
+	void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	for (size_t i = 0; lib && i < ARRAY_SIZE(symbols); i++) {
+		void *symbol = dlsym(lib, symbols[i].name);
+
+		if (!symbol)
+			return false;
+		memcpy((char *)ret + symbols[i].offset, &symbol, sizeof(symbol));
+	}
+	return lib != NULL;
+}
+
+static json_t *describe(const struct nvml *nvml, nvml_handle h)
+{
+	char uuid[TEXT_LEN] = "";
+	char name[TEXT_LEN] = "";
+	struct nvml_memory memory = { 0 };
+	struct nvml_pci pci = { .bus_id = "" };
+	unsigned minor = 0;
+	/* A card that has fallen off the bus still has a handle, but answers nothing. */
+	bool broken = nvml->uuid(h, uuid, sizeof(uuid)) != 0 || nvml->memory(h, &memory) != 0;
+
+	if (nvml->minor(h, &minor) != 0 || nvml->pci(h, &pci) != 0)
+		return NULL;
+	(void)!nvml->name(h, name, sizeof(name));
+	uuid[sizeof(uuid) - 1] = name[sizeof(name) - 1] = pci.bus_id[sizeof(pci.bus_id) - 1] = '\0';
+	return json_pack("{s:o, s:o, s:I, s:i, s:o, s:b}", "uuid", jsonx_string(uuid), "name", jsonx_string(name),
+			 "memory", (json_int_t)memory.total, "minor", (int)minor, "bus", jsonx_string(pci.bus_id),
+			 "broken", broken);
+}
+
+static json_t *list_cards(const char *library)
+{
+	struct nvml nvml;
+	json_t *list = json_array();
+	unsigned n = 0;
+
+	if (!load(library, &nvml) || nvml.init() != 0 || nvml.count(&n) != 0)
+		return list;
+	for (unsigned i = 0; i < n; i++) {
+		nvml_handle h;
+		json_t *card = nvml.by_index(i, &h) == 0 ? describe(&nvml, h) : NULL;
+
+		if (card)
+			json_array_append_new(list, card);
+	}
+	return list;
+}
+
+static _Noreturn void child(int fd, const char *library)
+{
+	auto_sbuf struct sbuf text = SBUF(LIST_MAX);
+	json_t *list;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	list = list_cards(library);
+	jsonx_dump(list, &text);
+	for (size_t at = 0; at < text.n;) {
+		ssize_t n = write(fd, text.p + at, text.n - at);
+
+		if (n <= 0 && errno != EINTR)
+			break;
+		at += n > 0 ? (size_t)n : 0;
+	}
+	_exit(0);
+}
+
+/* Reads until the child closes its end; false if that takes too long. */
+static bool read_all(int fd, struct sbuf *out)
+{
+	int64_t end = clock_mono_ms() + WAIT_MS;
+
+	for (;;) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		int64_t left = end - clock_mono_ms();
+		char buf[4096];
+		ssize_t n;
+
+		if (left <= 0 || (poll(&p, 1, (int)left) < 0 && errno != EINTR))
+			return false;
+		if (!(p.revents & (POLLIN | POLLHUP)))
+			continue;
+		n = read(fd, buf, sizeof(buf));
+		if (n <= 0)
+			return n == 0;
+		sbuf_add(out, buf, (size_t)n);
+	}
+}
+
+/* In a test's tree the library must be in that tree, never this machine's. */
+static char *library_path(const char *root)
+{
+	json_auto_t *dirs = NULL;
+	json_t *dir;
+	size_t i;
+
+	if (!*root)
+		return xstrdup("libnvidia-ml.so.1");
+	dirs = gpu_driver_dirs(root);
+	json_array_foreach (dirs, i, dir) {
+		auto_free char *path = xasprintf("%s/libnvidia-ml.so.1", json_string_value(dir));
+		char *real = gpu_path_real(root, path);
+
+		if (real)
+			return real;
+	}
+	return NULL;
+}
+
+json_t *gpu_nvml_list(const char *root)
+{
+	auto_free char *library = library_path(root);
+	auto_sbuf struct sbuf text = SBUF(LIST_MAX);
+	struct err e = ERR_INIT;
+	json_t *list = NULL;
+	int fds[2];
+	bool whole;
+	pid_t pid;
+
+	if (!library || pipe2(fds, O_CLOEXEC) < 0)
+		return NULL;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		child(fds[1], library);
+	close(fds[1]);
+	whole = pid > 0 && read_all(fds[0], &text);
+	close(fds[0]);
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (whole && text.n && jsonx_parse(text.p, text.n, NULL, NULL, &list, &e) < 0)
+		return NULL;
+	return list;
+}
