@@ -20,6 +20,7 @@
 
 #define SETUP_RETRY_MS     500
 #define SETUP_RETRY_MAX_MS 30000
+#define MOUNTING_MS        50
 #define STABLE_MS          600000 /* a run this long forgives earlier failures, as in Kubernetes */
 
 /* ---- containers ---- */
@@ -183,9 +184,7 @@ static int64_t grace_ms(const struct pod *p)
 /* A container that ended and will be started later says so. */
 static void mark_back_off(struct ctr *c, const struct pod *p)
 {
-	int64_t wait_ms = c->exited_ms + pod_backoff_ms(c->failures) - clock_mono_ms();
-
-	if (c->state != CTR_EXITED || wait_ms <= 0 || c->wait_reason)
+	if (c->wait_reason)
 		return;
 	auto_free char *text =
 		xasprintf("back-off %llds restarting failed container=%s pod=%s_%s(%s)",
@@ -212,6 +211,11 @@ static void on_setup_failed(struct pod *p, const struct err *e)
 {
 	int64_t delay = SETUP_RETRY_MS;
 
+	if (p->texts && e->kind == ERR_UNAVAILABLE) {
+		/* A volume is being mounted by a child process. */
+		p->setup_after_ms = clock_mono_ms() + MOUNTING_MS;
+		return;
+	}
 	for (int i = 0; i < p->setup_failures && delay < SETUP_RETRY_MAX_MS; i++)
 		delay *= 2;
 	p->setup_failures++;
@@ -254,6 +258,8 @@ static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
 			ctr_start(&p->ctrs[i]);
 		else if (acts[i] == ACT_STOP)
 			ctr_stop(&p->ctrs[i], grace_ms(p), NULL);
+		else if (acts[i] == ACT_BACK_OFF)
+			mark_back_off(&p->ctrs[i], p);
 	}
 }
 
@@ -317,9 +323,6 @@ static void on_work(void *arg)
 	if (p->revived && !plan.over)
 		set_up(p, &plan.wake_ms);
 	act(p, acts, &plan);
-	/* What act() began may have failed at once: that is seen at the next look. */
-	for (size_t i = 0; i < p->n; i++)
-		mark_back_off(&p->ctrs[i], p);
 	p->phase = plan.phase;
 	p->over = plan.over;
 	set_wake(p, plan.over ? 0 : plan.wake_ms);
@@ -362,6 +365,8 @@ void ctr_ended(struct ctr *c, const struct exit_info *exit)
 	c->failures = lasted ? 1 : c->failures + 1;
 	c->exited_ms = now;
 	ctr_wait(c, NULL, NULL);
+	if (c->log_path)
+		logs_container_ended(c->pod->parts->logs, c->log_path);
 	pod_kick(c->pod);
 }
 

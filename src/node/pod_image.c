@@ -82,7 +82,7 @@ static void on_pulled(void *arg, const struct image_info *info, const struct err
 		return;
 	image = jsonx_str_or(c->spec, "image", "");
 	c->pulling = false;
-	if (e->kind != ERR_NONE) {
+	if (!info) {
 		pull_failed(c, image, e);
 		return;
 	}

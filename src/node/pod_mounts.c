@@ -55,7 +55,7 @@ static int add_volume(const struct volume_context *v, const struct ctr *c, const
 		sbuf_adds(&sub, plain);
 	if (volume_source(v, c->spec, mount, sub.n ? sub.p : NULL, &source, e) < 0)
 		return -1;
-	add_bind(list, source, absolute, propagation_of(mount), jsonx_bool_or(mount, "readOnly", false));
+	add_bind(list, source, absolute, propagation_of(mount), volume_is_read_only(c->pod->obj, mount));
 	return 0;
 }
 

@@ -48,9 +48,8 @@ static void restart(const struct pod_view *v, const struct ctr_view *c, enum ctr
 {
 	int64_t due = c->exited_ms + pod_backoff_ms(c->failures);
 
-	if (due <= v->now_ms)
-		*act = ACT_START;
-	else if (!p->wake_ms || due < p->wake_ms)
+	*act = due <= v->now_ms ? ACT_START : ACT_BACK_OFF;
+	if (*act == ACT_BACK_OFF && (!p->wake_ms || due < p->wake_ms))
 		p->wake_ms = due;
 }
 

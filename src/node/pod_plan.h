@@ -40,7 +40,12 @@ struct pod_view {
 	int64_t now_ms;
 };
 
-enum ctr_act { ACT_NONE, ACT_START, ACT_STOP };
+enum ctr_act {
+	ACT_NONE,
+	ACT_START,
+	ACT_STOP,
+	ACT_BACK_OFF /* it will be started again, but not yet */
+};
 enum pod_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED };
 
 struct pod_plan {

@@ -192,10 +192,9 @@ static void on_started(void *arg, pid_t pid, const struct err *e)
 {
 	struct ctr *c = ticket_use(arg);
 
-	(void)pid;
 	if (!c || c->state != CTR_STARTING)
 		return;
-	if (e->kind != ERR_NONE) {
+	if (pid <= 0) {
 		cannot_start(c, e);
 		return;
 	}

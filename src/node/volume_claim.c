@@ -117,7 +117,7 @@ static int find_pv(const struct volume *v, const json_t **ret, struct err *e)
 /* The PersistentVolume as if it were the pod's volume. */
 static int resolve(const struct volume *v, struct volume *ret, const struct volume_type **ret_type, struct err *e)
 {
-	const json_t *pv;
+	const json_t *pv = NULL;
 
 	if (find_pv(v, &pv, e) < 0)
 		return -1;
