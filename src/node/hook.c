@@ -28,6 +28,7 @@ void hook_cancel(struct hook *h)
 		return;
 	action_cancel(h->action);
 	loop_timer_done(&h->sleep);
+	json_decref((json_t *)h->handler);
 	free(h);
 }
 
@@ -78,7 +79,7 @@ struct hook *hook_run(const struct probe_target *t, const char *which, void (*do
 	if (!handler)
 		return NULL;
 	h = xcalloc(1, sizeof(*h));
-	*h = (struct hook){ .loop = t->loop, .handler = handler, .done = done, .arg = arg };
+	*h = (struct hook){ .loop = t->loop, .handler = json_incref((json_t *)handler), .done = done, .arg = arg };
 	h->sleep = (struct loop_timer){ .fire = on_slept, .arg = h };
 	if (sleep || json_object_get(handler, "tcpSocket"))
 		loop_timer_set(t->loop, &h->sleep, sleep_ms(sleep));

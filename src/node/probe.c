@@ -103,7 +103,17 @@ struct prober *prober_new(const struct probe_target *t, enum probe_kind kind,
 	if (!probe)
 		return NULL;
 	p = xcalloc(1, sizeof(*p));
-	*p = (struct prober){ .target = *t, .probe = probe, .verdict = verdict, .attempt = attempt, .arg = arg };
+	/* The pod's object changes with each of its statuses, a prober outlives them. */
+	*p = (struct prober){ .target = { .loop = t->loop,
+					  .runtime = t->runtime,
+					  .id = xstrdup(t->id),
+					  .process = json_incref((json_t *)t->process),
+					  .host = xstrdup(t->host),
+					  .container = json_incref((json_t *)t->container) },
+			      .probe = probe,
+			      .verdict = verdict,
+			      .attempt = attempt,
+			      .arg = arg };
 	p->spec = probe_spec_of(probe, kind);
 	p->timer = (struct loop_timer){ .fire = on_timer, .arg = p };
 	loop_timer_set(t->loop, &p->timer, p->spec.initial_delay_ms);
@@ -118,5 +128,9 @@ void prober_free(struct prober *p)
 		*p->gone = true;
 	action_cancel(p->action);
 	loop_timer_done(&p->timer);
+	free((char *)p->target.id);
+	free((char *)p->target.host);
+	json_decref((json_t *)p->target.process);
+	json_decref((json_t *)p->target.container);
 	free(p);
 }

@@ -15,7 +15,7 @@
 
 enum probe_kind { PROBE_STARTUP, PROBE_LIVENESS, PROBE_READINESS, PROBE__COUNT };
 
-/* Strings are borrowed for the life of the prober or hook. */
+/* Borrowed for the call only. */
 struct probe_target {
 	struct loop *loop;
 	struct runtime *runtime;
