@@ -86,9 +86,10 @@ struct kubelet_ops {
 	/* A non-blocking TCP socket on its way to 127.0.0.1:port as the pod sees it; the caller's to close. */
 	int (*dial)(struct kubelet *k, const struct kubelet_target *of, int port, struct err *e);
 
-	/* {"timestamp","window":seconds,"containers":[{"name","cpu_nano","memory_bytes"}]} with cpu as nanocores over
-	 * the window; ERR_NOT_FOUND until there are two readings. */
-	int (*pod_usage)(struct kubelet *k, const char *uid, json_t **ret, struct err *e);
+	/* {"timestamp","window":seconds,"containers":[{"name","cpu_nano","memory_bytes"}]} of those of the named
+	 * containers that run, with cpu as nanocores over the window; ERR_NOT_FOUND if there is nothing to tell (yet).
+	 */
+	int (*pod_usage)(struct kubelet *k, const char *uid, const json_t *containers, json_t **ret, struct err *e);
 	/* The same of the whole machine, without containers: {"timestamp","window","cpu_nano","memory_bytes"}. */
 	int (*node_usage)(struct kubelet *k, const char *node, json_t **ret, struct err *e);
 };

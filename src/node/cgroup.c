@@ -29,6 +29,7 @@
 #define CGROUP_DEPTH_MAX 32
 #define CGROUP_STATS_MAX (64u * 1024)
 #define CGROUP_PROCS_MAX (1024u * 1024)
+#define AGE_PROCS_MAX    64 /* looked at to find a group's oldest process: the first ones listed are the oldest */
 
 struct hierarchy {
 	char root[64];
@@ -471,6 +472,43 @@ int cgroup_read(const char *path, struct cgroup_usage *ret, struct err *e)
 	u.pids = u.pids < 0 ? 0 : u.pids;
 	*ret = u;
 	return 0;
+}
+
+static void oldest_in_dir(const char *dir, void *arg)
+{
+	int64_t *oldest = arg;
+	auto_free char *file = xasprintf("%s/cgroup.procs", dir);
+	auto_sbuf struct sbuf pids = SBUF(CGROUP_PROCS_MAX);
+	struct str rest, line;
+
+	if (!read_text(file, CGROUP_PROCS_MAX, &pids) || !pids.n)
+		return;
+	rest = sbuf_str(&pids);
+	for (int i = 0; i < AGE_PROCS_MAX && str_split(&rest, '\n', &line); i++) {
+		auto_free char *text = xstrndup(line.p, line.n);
+		int64_t pid, ticks = -1;
+
+		if (str_int64(text, 2, INT32_MAX, &pid))
+			ticks = process_ticks((pid_t)pid);
+		if (ticks >= 0 && (*oldest < 0 || ticks < *oldest))
+			*oldest = ticks;
+	}
+}
+
+int64_t cgroup_age_ms(const char *path)
+{
+	struct hierarchies h;
+	auto_free char *dir = NULL;
+	int64_t oldest = -1;
+
+	if (!path_ok(path))
+		return -1;
+	find_hierarchies(&h);
+	if (!h.n)
+		return -1;
+	dir = xasprintf("%s%s", h.at[0].root, path);
+	walk(dir, 0, oldest_in_dir, &oldest);
+	return oldest < 0 ? -1 : clock_mono_ms() - oldest * 1000 / sysconf(_SC_CLK_TCK);
 }
 
 /* --- where monitors live --- */

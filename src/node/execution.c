@@ -32,12 +32,11 @@ struct execution *execution_start(struct runtime *r, const struct exec_start *st
 	return x;
 }
 
-void execution_resize(struct execution *x, int rows, int cols)
+bool execution_resize(struct execution *x, int rows, int cols)
 {
 	struct err e = ERR_INIT;
 
-	/* A process that is just beginning or has just ended has no terminal: nobody can do anything about it. */
-	(void)x->runtime->ops->exec_resize(x->runtime, x->handle, rows, cols, &e);
+	return x->runtime->ops->exec_resize(x->runtime, x->handle, rows, cols, &e) == 0;
 }
 
 void execution_kill(struct execution *x)

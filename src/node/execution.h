@@ -14,8 +14,8 @@ struct execution;
 /* done once, with the exit status, or with an error; the execution is gone then. */
 struct execution *execution_start(struct runtime *r, const struct exec_start *x,
 				  void (*done)(void *arg, int status, const struct err *e), void *arg);
-/* Its terminal has a new size; a process that has ended has none. */
-void execution_resize(struct execution *x, int rows, int cols);
+/* Its terminal has a new size; false if it has none (yet). */
+bool execution_resize(struct execution *x, int rows, int cols);
 /* Kills it; done may still come. */
 void execution_kill(struct execution *x);
 /* Kills it; done will not come. */

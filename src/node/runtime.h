@@ -122,5 +122,7 @@ struct cgroup_usage {
 	int64_t cpu_ns, memory_bytes, pids; /* memory: the working set, without file cache that can be dropped */
 };
 int cgroup_read(const char *path, struct cgroup_usage *ret, struct err *e);
+/* How long its oldest process has been there; -1 if there is none. */
+int64_t cgroup_age_ms(const char *path);
 
 #endif

@@ -238,8 +238,13 @@ int oci_exec_resize(struct runtime *r, void *exec, int rows, int cols, struct er
 
 void exec_free_all(struct oci *o)
 {
+	struct err stopped = ERR_INIT;
+
+	err_set(&stopped, ERR_UNAVAILABLE, "the server stops");
 	while (o->execs) {
 		struct exec *x = o->execs;
+		void (*done)(void *, int, const struct err *) = x->done;
+		void *arg = x->arg;
 
 		if (x->child > 0) {
 			loop_forget_child(o->base.loop, x->child);
@@ -248,5 +253,6 @@ void exec_free_all(struct oci *o)
 			waitpid(x->child, NULL, 0);
 		}
 		exec_free(x);
+		done(arg, -1, &stopped); /* who waits for it may hold memory for it */
 	}
 }
