@@ -3,12 +3,14 @@
 #include "control/control.h"
 
 #include "base/mem.h"
+#include "control/endpoints.h"
 #include "control/gc.h"
 #include "control/namespace.h"
 
 struct control {
 	struct namespaces *namespaces;
 	struct gc *gc;
+	struct endpoints *endpoints;
 };
 
 struct control *control_new(struct client *c)
@@ -17,6 +19,7 @@ struct control *control_new(struct client *c)
 
 	k->namespaces = namespaces_new(c);
 	k->gc = gc_new(c);
+	k->endpoints = endpoints_new(c);
 	return k;
 }
 
@@ -24,6 +27,7 @@ void control_free(struct control *k)
 {
 	if (!k)
 		return;
+	endpoints_free(k->endpoints);
 	gc_free(k->gc);
 	namespaces_free(k->namespaces);
 	free(k);

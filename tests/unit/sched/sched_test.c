@@ -119,6 +119,7 @@ static json_t *events(struct cluster *c)
 	int64_t rv;
 	int64_t remaining;
 
+	c->s.e = ERR_INIT;
 	CHECK_INT(api_list(c->s.api, &req, true, count_event, counts, &rv, &cont, &remaining, &c->s.e), 0);
 	return counts;
 }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/* endpoints.h - Services find their pods: keeps Endpoints and EndpointSlices */
+#ifndef STOKER_CONTROL_ENDPOINTS_H
+#define STOKER_CONTROL_ENDPOINTS_H
+
+#include "client/client.h"
+
+struct endpoints;
+struct endpoints *endpoints_new(struct client *c);
+void endpoints_free(struct endpoints *k);
+
+#endif
