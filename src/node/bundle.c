@@ -7,6 +7,8 @@
  */
 #include "node/bundle.h"
 
+#include <sys/sysinfo.h>
+
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -156,6 +158,15 @@ static json_t *seccomp(const json_t *pod, const json_t *container)
 
 /* ---- process ---- */
 
+static bool amount(const json_t *container, const char *kind, const char *resource, struct quantity *ret)
+{
+	const json_t *v = json_object_get(json_object_get(json_object_get(container, "resources"), kind), resource);
+
+	return json_is_string(v) && quantity_parse(json_string_value(v), ret);
+}
+
+#define OOM_SCORE_MAX 1000
+
 static void expand_into(json_t *list, const json_t *words, const json_t *vars)
 {
 	json_t *w;
@@ -227,6 +238,25 @@ static json_t *complete_env(const struct bundle_input *in, const json_t *vars)
 	return env;
 }
 
+/* Whom the kernel kills first when the machine runs out of memory, as the kubelet sets it.  Lowering the score takes a
+ * right that not every server has, so a Guaranteed pod stays at 0. */
+static int oom_score(const struct bundle_input *in)
+{
+	const char *qos = jsonx_str_or(in->pod, "status.qosClass", "BestEffort");
+	struct quantity q;
+	struct sysinfo si;
+	int64_t total;
+	int64_t score;
+
+	if (streq(qos, "Guaranteed"))
+		return 0;
+	if (streq(qos, "BestEffort") || !amount(in->container, "requests", "memory", &q) || sysinfo(&si) < 0)
+		return OOM_SCORE_MAX;
+	total = (int64_t)si.totalram * si.mem_unit;
+	score = OOM_SCORE_MAX - (int64_t)((double)quantity_value(&q) * OOM_SCORE_MAX / (double)total);
+	return score < 3 ? 3 : score >= OOM_SCORE_MAX ? OOM_SCORE_MAX - 1 : (int)score;
+}
+
 static int make_process(const struct bundle_input *in, json_t **ret, struct err *e)
 {
 	json_auto_t *vars = vars_of(in->env);
@@ -240,11 +270,12 @@ static int make_process(const struct bundle_input *in, json_t **ret, struct err 
 		return err_set(e, ERR_INVALID, "no command specified");
 	if (!cwd || !*cwd)
 		cwd = jsonx_str_or(in->image_config, "config.WorkingDir", "/");
-	p = json_pack("{s:b, s:{s:I, s:I, s:O}, s:O, s:o, s:s, s:o, s:b}", "terminal",
+	p = json_pack("{s:b, s:{s:I, s:I, s:O}, s:O, s:o, s:s, s:o, s:b, s:i}", "terminal",
 		      jsonx_bool_or(in->container, "tty", false), "user", "uid", uid, "gid",
 		      (json_int_t)jsonx_int_or(in->passwd, "gid", 0), "additionalGids", jsonx_at(in->passwd, "groups"),
 		      "args", args, "env", complete_env(in, vars), "cwd", *cwd ? cwd : "/", "capabilities",
-		      capabilities(in->container, uid == 0), "noNewPrivileges", !escalate);
+		      capabilities(in->container, uid == 0), "noNewPrivileges", !escalate, "oomScoreAdj",
+		      oom_score(in));
 	*ret = p;
 	return 0;
 }
@@ -317,13 +348,6 @@ static json_t *make_mounts(const struct bundle_input *in)
 
 /* ---- limits ---- */
 
-static bool amount(const json_t *container, const char *kind, const char *resource, struct quantity *ret)
-{
-	const json_t *v = json_object_get(json_object_get(json_object_get(container, "resources"), kind), resource);
-
-	return json_is_string(v) && quantity_parse(json_string_value(v), ret);
-}
-
 #define CPU_PERIOD_US  100000
 #define CPU_SHARES_MIN 2
 
@@ -352,6 +376,8 @@ static json_t *make_resources(const struct bundle_input *in)
 		jsonx_set_new(res, "cpu.quota", json_integer(quota < 1000 ? 1000 : quota));
 		jsonx_set_new(res, "cpu.period", json_integer(CPU_PERIOD_US));
 	}
+	if (amount(in->container, "limits", "stoker.dev/pids", &q))
+		json_object_set_new(res, "pids", json_pack("{s:I}", "limit", (json_int_t)quantity_value(&q)));
 	if (is_privileged(in->container)) {
 		json_array_append_new(devices, json_pack("{s:b, s:s}", "allow", 1, "access", "rwm"));
 	} else {

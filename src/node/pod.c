@@ -242,6 +242,8 @@ static bool set_up(struct pod *p, int64_t *wake_ms)
 		on_setup_failed(p, &e);
 		*wake_ms = p->setup_after_ms;
 	}
+	if (r == 0)
+		pod_disk_watch(p);
 	return r == 0;
 }
 
@@ -326,6 +328,8 @@ static void on_work(void *arg)
 	p->phase = plan.phase;
 	p->over = plan.over;
 	set_wake(p, plan.over ? 0 : plan.wake_ms);
+	if (p->over)
+		loop_timer_clear(&p->disk);
 	if (p->over && (p->told_end || p->gone)) {
 		finish(p);
 		return;
@@ -482,6 +486,7 @@ void pod_free(struct pod *p)
 		return;
 	loop_unschedule(p->parts->loop, &p->work);
 	loop_timer_done(&p->wake);
+	loop_timer_done(&p->disk);
 	pod_objects_stop(p);
 	for (size_t i = 0; i < p->n; i++) {
 		ctr_free(&p->ctrs[i]);

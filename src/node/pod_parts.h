@@ -8,6 +8,7 @@
  *	pod_mounts.c    what is mounted into it
  *	pod_start.c     a container from its spec to a process
  *	pod_stop.c      and from there to its end
+ *	pod_disk.c      ending a pod that takes more disk than it may
  *	pod_probe.c     asking it how it is
  *	pod_adopt.c     what an earlier server left
  *	pod_report.c    what the API is told
@@ -110,7 +111,7 @@ struct pod {
 	enum pod_phase phase;
 	int tell_failures;
 	struct loop_hook work;
-	struct loop_timer wake;
+	struct loop_timer wake, disk;
 };
 
 /* Looks at everything again, at the end of this turn. */
@@ -165,6 +166,9 @@ void ctr_start(struct ctr *c);
 void ctr_stop(struct ctr *c, int64_t grace_ms, const char *reason);
 void ctr_stop_cancel(struct ctr *c);
 char *ctr_dir(const struct ctr *c);
+
+/* pod_disk.c: looks now and then, if the pod has limits. */
+void pod_disk_watch(struct pod *p);
 
 /* pod_probe.c */
 void ctr_probes_start(struct ctr *c);

@@ -17,12 +17,31 @@
 #include "node/sandbox.h"
 
 #define DOMAIN       "cluster.local"
-#define PIDS_DEFAULT 16384 /* a pod's: far above any training job, far below what hurts the machine */
+#define PIDS_MIN     2048 /* a pod's, or this many for each processor: far above any training job, */
+#define PIDS_PER_CPU 256  /* far below what hurts the machine */
 #define SYSCTLS_MAX  64
 #define OWNER_UID    "stoker.dev/uid"
 #define CARDS        "stoker.dev/gpus"
 
 /* ---- directory and control group ---- */
+
+/* Processes and threads of the whole pod: what its containers may have, where they say so. */
+static int64_t pids_limit(const struct pod *p)
+{
+	int64_t usual = PIDS_PER_CPU * sysconf(_SC_NPROCESSORS_ONLN);
+	int64_t sum = 0;
+
+	if (usual < PIDS_MIN)
+		usual = PIDS_MIN;
+	for (size_t i = 0; i < p->n; i++) {
+		const json_t *limit = json_object_get(jsonx_at(p->ctrs[i].spec, "resources.limits"), "stoker.dev/pids");
+		struct quantity q;
+
+		if (json_is_string(limit) && quantity_parse(json_string_value(limit), &q))
+			sum += quantity_value(&q);
+	}
+	return sum > usual ? sum : usual;
+}
 
 static int make_dirs(struct pod *p, struct err *e)
 {
@@ -31,7 +50,7 @@ static int make_dirs(struct pod *p, struct err *e)
 	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
 		if (file_make_dirs(dirs[i], 0700, e) < 0)
 			return -1;
-	return p->parts->fake ? 0 : cgroup_make(p->cgroup, &(struct cgroup_limits){ .pids = PIDS_DEFAULT }, e);
+	return p->parts->fake ? 0 : cgroup_make(p->cgroup, &(struct cgroup_limits){ .pids = pids_limit(p) }, e);
 }
 
 /* ---- namespaces ---- */

@@ -40,6 +40,8 @@ int volume_source(const struct volume_context *c, const json_t *container, const
 bool volume_is_read_only(const json_t *pod, const json_t *mount);
 /* Bytes that disk-backed emptyDirs hold now, and the first one over its sizeLimit (borrowed from pod), or NULL. */
 int64_t volumes_usage(const struct volume_context *c, const json_t **ret_over);
+/* The same of any directory; `dir` and `name` are where a count that takes long is kept. */
+int64_t volume_tree_bytes(const char *dir, const char *name, const char *path);
 /* Unmounts and removes everything below dir; never follows a link or a foreign mount.  Deleting many files goes on in a
  * child. */
 void volumes_remove(const char *dir);

@@ -147,7 +147,7 @@ static void count_in_child(const void *arg, struct sbuf *result)
 	sbuf_addf(result, "%lld", (long long)count_tree(arg, INT64_MAX, &whole));
 }
 
-static int64_t usage_of(const char *dir, const char *name, const char *path)
+int64_t volume_tree_bytes(const char *dir, const char *name, const char *path)
 {
 	auto_sbuf struct sbuf last = SBUF(4096);
 	auto_free char *job = xasprintf("usage-%s", name);
@@ -181,7 +181,7 @@ int64_t volumes_usage(const struct volume_context *c, const json_t **ret_over)
 
 		if (!source || *jsonx_str_or(source, "medium", ""))
 			continue;
-		bytes = usage_of(c->dir, jsonx_str_or(spec, "name", ""), path);
+		bytes = volume_tree_bytes(c->dir, jsonx_str_or(spec, "name", ""), path);
 		sum += bytes;
 		if (limit && bytes > limit && ret_over && !*ret_over)
 			*ret_over = spec;
