@@ -77,6 +77,7 @@ void exchange_free(struct exchange *x)
 	json_decref(x->body);
 	json_decref(x->req.duplicates);
 	free(x->path);
+	free(x->found);
 	free(x->address);
 	free(x->agent);
 	free(x);

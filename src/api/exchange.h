@@ -44,6 +44,8 @@ struct exchange {
 	struct list_stream *list;
 	struct watcher *watcher;
 	struct sweep *sweep;
+	void (*serve)(struct exchange *x); /* for a path that names no resource but asks for a right to one, */
+	char *found;                       /* and the name of what it found */
 	/* or bytes to and from a container (rest_pod.c); the exchange lets go of it when it ends */
 	void *stream;
 	void (*stream_free)(void *stream);
@@ -90,7 +92,16 @@ typedef void stream_fn(struct exchange *x);
 stream_fn *rest_stream_find(const struct exchange *x);
 /* The pod of the request, decoded, and the kubelet that runs it; ERR_UNAVAILABLE if this server runs no pods. */
 int rest_pod_get(struct exchange *x, json_t **ret_pod, struct kubelet **ret_kubelet, struct err *e);
+/* The container a request means (borrowed from the pod): the one it names, or the only one.  Kubernetes' words if that
+ * cannot be said. */
+int rest_pod_container(const json_t *pod, const char *given, const char **ret, struct err *e);
 stream_fn rest_log; /* rest_log.c */
+/* A log's options, from the query. */
+int rest_log_query(const struct exchange *x, struct kubelet_log_request *q, struct err *e);
+/* Streams a log that outlived its pod. */
+void rest_log_kept(struct exchange *x, struct kubelet *k, const struct kubelet_log_request *q);
+/* rest_logs.c: /apis/stoker.dev/v1/namespaces/NS/logs/NAME; false if the path is another. */
+bool rest_logs_route(struct exchange *x);
 
 /* rest_docs.c: paths that are no resource; false if the path is none of them. */
 bool rest_document(struct exchange *x);

@@ -145,6 +145,8 @@ static int route(struct exchange *x, bool *ret_resource, struct err *e)
 	const char *const *s = x->segments;
 
 	*ret_resource = true;
+	if (rest_logs_route(x))
+		return 0;
 	if (x->nsegments >= 3 && streq(s[0], "api") && streq(s[1], "v1"))
 		return find_resource(x, "", "v1", 2, e);
 	if (x->nsegments >= 4 && streq(s[0], "apis") && registry_has_group(r, s[1], s[2]))

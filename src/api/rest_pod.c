@@ -7,6 +7,8 @@
  */
 #include "api/exchange.h"
 #include "api/verbs.h"
+#include "base/jsonx.h"
+#include "base/limits.h"
 #include "base/mem.h"
 
 static const struct {
@@ -21,6 +23,8 @@ stream_fn *rest_stream_find(const struct exchange *x)
 	const struct kind *k = x->req.kind;
 	const struct subresource *sub;
 
+	if (x->serve)
+		return x->serve;
 	if (!x->req.subresource || *k->group)
 		return NULL;
 	sub = kind_subresource(k, x->req.subresource);
@@ -45,4 +49,61 @@ int rest_pod_get(struct exchange *x, json_t **ret_pod, struct kubelet **ret_kube
 	*ret_pod = pod;
 	*ret_kubelet = x->rest->kubelet;
 	return 0;
+}
+
+/* ---- which container ---- */
+
+static const struct {
+	const char *path, *words;
+} containers[] = {
+	{ "spec.containers", ", choose one of: " },
+	{ "spec.initContainers", " or one of the init containers: " },
+	{ "spec.ephemeralContainers", " or one of the ephemeral containers: " },
+};
+
+static void add_choice(const json_t *list, const char *words, struct sbuf *out)
+{
+	json_t *c;
+	size_t i;
+
+	if (!json_array_size(list))
+		return;
+	sbuf_adds(out, words);
+	json_array_foreach (list, i, c)
+		sbuf_addf(out, "%s%s", i ? " " : "[", jsonx_str_or(c, "name", ""));
+	sbuf_addc(out, ']');
+}
+
+static int ask_which(const json_t *pod, struct err *e)
+{
+	auto_sbuf struct sbuf text = SBUF(LIMIT_STATUS_TEXT);
+
+	for (size_t i = 0; i < ARRAY_SIZE(containers); i++)
+		add_choice(jsonx_at(pod, containers[i].path), containers[i].words, &text);
+	return err_set(e, ERR_BAD_REQUEST, "a container name must be specified for pod %s%s",
+		       jsonx_str_or(pod, "metadata.name", ""), text.p ? text.p : "");
+}
+
+int rest_pod_container(const json_t *pod, const char *given, const char **ret, struct err *e)
+{
+	const json_t *list = jsonx_at(pod, "spec.containers");
+
+	if (!given || !*given) {
+		if (json_array_size(list) != 1)
+			return ask_which(pod, e);
+		*ret = jsonx_str_or(json_array_get(list, 0), "name", "");
+		return 0;
+	}
+	for (size_t k = 0; k < ARRAY_SIZE(containers); k++) {
+		json_t *c;
+		size_t i;
+
+		json_array_foreach (jsonx_at(pod, containers[k].path), i, c)
+			if (str_same(jsonx_str(c, "name"), given)) {
+				*ret = jsonx_str(c, "name");
+				return 0;
+			}
+	}
+	return err_set(e, ERR_BAD_REQUEST, "container %s is not valid for pod %s", given,
+		       jsonx_str_or(pod, "metadata.name", ""));
 }
