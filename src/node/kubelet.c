@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* kubelet.c - what the API asks of this machine, handed to those who can do it
  *
- * Each operation finds the container and passes on; commands and streams are session.c's, connections netns.c's,
- * figures usage.c's.
+ * Each operation finds the container and passes on; logs are log_door.c's, commands and streams session.c's,
+ * connections netns.c's, figures usage.c's.
  */
 #include "node/kubelet.h"
 
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "node/log_door.h"
 #include "node/netns.h"
 #include "node/session.h"
 
@@ -72,6 +73,32 @@ static int do_dial(struct kubelet *k, const struct kubelet_target *of, int port,
 	if (!c.net_ns && !c.running)
 		return err_set(e, ERR_NOT_FOUND, "container not found (\"%s\")", of->container);
 	return netns_dial(c.net_ns, port, e);
+}
+
+/* --- logs --- */
+
+static int do_log(struct kubelet *k, const struct kubelet_log_request *q, const struct kubelet_log_handlers *h,
+		  struct kubelet_log **ret, struct err *e)
+{
+	const struct kubelet_config *c = &((struct node_kubelet *)k)->config;
+	struct pod_container container;
+
+	if (c->find(c->arg, q->of.uid, q->of.container, q->previous, &container, e) < 0)
+		return -1;
+	return log_door_open(c->loop, c->logs, &container, q, h, ret, e);
+}
+
+static json_t *do_logs_find(struct kubelet *k, const char *ns, const char *name)
+{
+	return log_door_find(((struct node_kubelet *)k)->config.logs, ns, name);
+}
+
+static int do_log_kept(struct kubelet *k, const struct kubelet_log_request *q, const struct kubelet_log_handlers *h,
+		       struct kubelet_log **ret, struct err *e)
+{
+	const struct kubelet_config *c = &((struct node_kubelet *)k)->config;
+
+	return log_door_kept(c->loop, c->logs, q, h, ret, e);
 }
 
 /* --- figures --- */
@@ -141,6 +168,11 @@ static int do_node_usage(struct kubelet *k, const char *node, json_t **ret, stru
 }
 
 static const struct kubelet_ops ops = {
+	.log = do_log,
+	.log_pause = log_door_pause,
+	.log_close = log_door_close,
+	.logs_find = do_logs_find,
+	.log_kept = do_log_kept,
 	.exec = do_exec,
 	.attach = do_attach,
 	.input = session_input,

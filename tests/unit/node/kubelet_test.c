@@ -363,6 +363,51 @@ TEST("a container that does not run has no hands")
 	desk_close(&d);
 }
 
+static void on_log_text(void *arg, struct str piece)
+{
+	struct desk *d = arg;
+
+	sbuf_add(&d->out, piece.p, piece.n);
+}
+
+static void on_log_end(void *arg, const struct err *e)
+{
+	on_ended(arg, 0, e);
+}
+
+TEST("a container's log is read through the door")
+{
+	auto_free char *path = xasprintf("%s/door.log", test_dir());
+	struct kubelet_log_request q = { .of = of_c, .tail_lines = 1, .limit_bytes = -1 };
+	struct logs_config config = { .dir = test_dir() };
+	struct kubelet_log *log = NULL;
+	struct logs *logs = NULL;
+	struct err e = ERR_INIT;
+	struct desk d;
+	FILE *f = fopen(path, "w");
+
+	fputs("2026-01-02T03:04:05.000000000Z stdout F one\n2026-01-02T03:04:06.000000000Z stderr F two\n", f);
+	fclose(f);
+	desk_open(&d);
+	kubelet_free(d.k);
+	CHECK_INT(logs_open(d.hand.base.loop, &config, &logs, &e), 0);
+	d.k = kubelet_new(&(struct kubelet_config){ .loop = d.hand.base.loop,
+						    .runtime = &d.hand.base,
+						    .logs = logs,
+						    .node = "here",
+						    .find = desk_find,
+						    .arg = &d });
+	d.container.log_path = path;
+	CHECK_INT(d.k->ops->log(d.k, &q, &(struct kubelet_log_handlers){ on_log_text, on_log_end, &d }, &log, &e), 0);
+	CHECK(hand_wait(&d.hand, &d.ends, 1, 5));
+	CHECK_STR(d.out.p, "two\n");
+	d.absent = true;
+	CHECK_INT(d.k->ops->log(d.k, &q, &(struct kubelet_log_handlers){ on_log_text, on_log_end, &d }, &log, &e), -1);
+	kubelet_free(TAKE(d.k));
+	logs_free(logs);
+	desk_close(&d);
+}
+
 static bool connects(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
