@@ -103,6 +103,9 @@ void rest_log_kept(struct exchange *x, struct kubelet *k, const struct kubelet_l
 /* rest_logs.c: /apis/stoker.dev/v1/namespaces/NS/logs/NAME; false if the path is another. */
 bool rest_logs_route(struct exchange *x);
 
+/* rest_metrics.c: takes x over if it asks what pods or nodes use. */
+bool rest_metrics(struct exchange *x);
+
 /* rest_docs.c: paths that are no resource; false if the path is none of them. */
 bool rest_document(struct exchange *x);
 struct docs *docs_new(struct api *api);

@@ -261,6 +261,8 @@ static void serve_resource(struct exchange *x)
 		stream(x);
 		return;
 	}
+	if (rest_metrics(x))
+		return;
 	if (x->req.verb == VERB_LIST) {
 		rest_list(x);
 		return;
