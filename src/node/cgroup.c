@@ -498,16 +498,17 @@ static void oldest_in_dir(const char *dir, void *arg)
 int64_t cgroup_age_ms(const char *path)
 {
 	struct hierarchies h;
-	auto_free char *dir = NULL;
 	int64_t oldest = -1;
 
 	if (!path_ok(path))
 		return -1;
 	find_hierarchies(&h);
-	if (!h.n)
-		return -1;
-	dir = xasprintf("%s%s", h.at[0].root, path);
-	walk(dir, 0, oldest_in_dir, &oldest);
+	/* A runtime may leave one out: the first that has anybody will do. */
+	for (int i = 0; i < h.n && oldest < 0; i++) {
+		auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
+
+		walk(dir, 0, oldest_in_dir, &oldest);
+	}
 	return oldest < 0 ? -1 : clock_mono_ms() - oldest * 1000 / sysconf(_SC_CLK_TCK);
 }
 
