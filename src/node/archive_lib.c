@@ -2,7 +2,7 @@
 /* archive_lib.c - finds libarchive's functions by name
  *
  * Loading a second time costs only the look-ups, because the loader counts: no state is kept here.  Nothing is
- * unloaded: the processes that read archives end soon after.
+ * unloaded: the processes that use it end soon after.
  */
 #include "node/archive_lib.h"
 
@@ -49,6 +49,25 @@ static const struct {
 	{ SYMBOL(entry_uid) },
 	{ SYMBOL(entry_xattr_next) },
 	{ SYMBOL(entry_xattr_reset) },
+	{ SYMBOL(write_new) },
+	{ SYMBOL(write_free) },
+	{ SYMBOL(write_close) },
+	{ SYMBOL(write_set_format_pax_restricted) },
+	{ SYMBOL(write_open) },
+	{ SYMBOL(write_header) },
+	{ SYMBOL(write_data) },
+	{ SYMBOL(entry_new) },
+	{ SYMBOL(entry_free) },
+	{ SYMBOL(entry_clear) },
+	{ SYMBOL(entry_set_gid) },
+	{ SYMBOL(entry_set_hardlink) },
+	{ SYMBOL(entry_set_mode) },
+	{ SYMBOL(entry_set_mtime) },
+	{ SYMBOL(entry_set_pathname) },
+	{ SYMBOL(entry_set_size) },
+	{ SYMBOL(entry_set_symlink) },
+	{ SYMBOL(entry_set_uid) },
+	{ SYMBOL(entry_xattr_add_entry) },
 };
 
 /* A row forgotten above would be a call to nowhere. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* archive_lib.h - libarchive's functions, loaded when an archive is to be read
+/* archive_lib.h - libarchive's functions, loaded when an archive is to be read or written
  *
  * libarchive brings along a dozen libraries, among them an XML parser and Unicode's tables, for formats that images
- * never have.  Archives are read only in child processes (image_job.c, layer_confine.c); those load it, and the server,
- * which runs for months, never carries it.
+ * never have.  Archives are handled only in child processes (image_job.c, layer_confine.c); those load it, and the
+ * server, which runs for months, never carries it.
  */
 #ifndef STOKER_NODE_ARCHIVE_LIB_H
 #define STOKER_NODE_ARCHIVE_LIB_H
@@ -47,6 +47,25 @@ struct archive_lib {
 	__typeof__(archive_entry_uid) *entry_uid;
 	__typeof__(archive_entry_xattr_next) *entry_xattr_next;
 	__typeof__(archive_entry_xattr_reset) *entry_xattr_reset;
+	__typeof__(archive_write_new) *write_new;
+	__typeof__(archive_write_free) *write_free;
+	__typeof__(archive_write_close) *write_close;
+	__typeof__(archive_write_set_format_pax_restricted) *write_set_format_pax_restricted;
+	__typeof__(archive_write_open) *write_open;
+	__typeof__(archive_write_header) *write_header;
+	__typeof__(archive_write_data) *write_data;
+	__typeof__(archive_entry_new) *entry_new;
+	__typeof__(archive_entry_free) *entry_free;
+	__typeof__(archive_entry_clear) *entry_clear;
+	__typeof__(archive_entry_set_gid) *entry_set_gid;
+	__typeof__(archive_entry_set_hardlink) *entry_set_hardlink;
+	__typeof__(archive_entry_set_mode) *entry_set_mode;
+	__typeof__(archive_entry_set_mtime) *entry_set_mtime;
+	__typeof__(archive_entry_set_pathname) *entry_set_pathname;
+	__typeof__(archive_entry_set_size) *entry_set_size;
+	__typeof__(archive_entry_set_symlink) *entry_set_symlink;
+	__typeof__(archive_entry_set_uid) *entry_set_uid;
+	__typeof__(archive_entry_xattr_add_entry) *entry_xattr_add_entry;
 };
 
 /* Fills the table; nothing is to be released, the library stays until the process ends.  ERR_UNAVAILABLE: it is not

@@ -404,6 +404,48 @@ void cgroup_trim(const char *path)
 	}
 }
 
+/* --- standing still --- */
+
+static const struct {
+	bool v2;
+	const char *control, *stop, *go;
+	const char *report, *stopped; /* where it says so */
+} freezers[] = {
+	{ true, "cgroup.freeze", "1", "0", "cgroup.events", "frozen 1" },
+	{ false, "freezer.state", "FROZEN", "THAWED", "freezer.state", "FROZEN" },
+};
+
+#define FREEZE_WAIT_MS 1000
+#define FREEZE_STEP_MS 5
+
+static bool has_stopped(const char *dir, size_t row)
+{
+	auto_free char *path = xasprintf("%s/%s", dir, freezers[row].report);
+	auto_sbuf struct sbuf text = SBUF(CGROUP_STATS_MAX);
+
+	return read_text(path, CGROUP_STATS_MAX, &text) && text.p && strstr(text.p, freezers[row].stopped);
+}
+
+int cgroup_freeze(const char *path, bool frozen, struct err *e)
+{
+	struct hierarchies h;
+
+	find_hierarchies(&h);
+	for (int i = 0; path_ok(path) && i < h.n; i++)
+		for (size_t row = 0; row < ARRAY_SIZE(freezers); row++) {
+			auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
+			auto_free char *control = xasprintf("%s/%s", dir, freezers[row].control);
+
+			if (h.at[i].v2 != freezers[row].v2 ||
+			    write_text(control, frozen ? freezers[row].stop : freezers[row].go) < 0)
+				continue;
+			for (int ms = 0; frozen && ms < FREEZE_WAIT_MS && !has_stopped(dir, row); ms += FREEZE_STEP_MS)
+				nanosleep(&(struct timespec){ .tv_nsec = FREEZE_STEP_MS * 1000000 }, NULL);
+			return 0;
+		}
+	return err_set(e, ERR_UNAVAILABLE, "the container's processes cannot be stopped: no freezer for %s", path);
+}
+
 /* --- looking --- */
 
 /* The number after `key` at the start of a line, or the first number if key is NULL; -1 if it is not there. */

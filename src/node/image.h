@@ -73,6 +73,34 @@ void images_export(struct images *i, const char *name, const char *path, const c
 void images_import(struct images *i, const char *path, const char *name, const struct pull_options *o,
 		   images_done_fn *done, void *arg);
 
+/* ---- making images ---- */
+
+struct build_options {
+	const char *context; /* a directory, a git repository or a tar archive on the web */
+	const char *file;    /* NULL: Dockerfile or Containerfile in the context */
+	const char *target;  /* stage to stop at, or NULL */
+	const json_t *names; /* what to call it: an array, may be empty */
+	const json_t *args;  /* array of "NAME=value" */
+	bool no_cache;
+	struct pull_options pull; /* for base images that are not here, and progress */
+};
+/* Builds by buildah, with a storage of its own in DIR/images/build; base images that are here are not fetched. */
+void images_build(struct images *i, const struct build_options *o, images_done_fn *done, void *arg);
+
+struct commit_options {
+	const char *scratch;      /* of the mounted container */
+	const char *name;         /* what to call the new image */
+	const json_t *skip;       /* its mount points, an array of absolute paths */
+	const json_t *changes;    /* array of "CMD ...", "ENV A=b", ... as in a Dockerfile */
+	const char *made_by;      /* for the image's history */
+	const char *comment;      /* or NULL */
+	struct pull_options pull; /* progress */
+};
+/* An image from what a container changed.  ERR_INVALID for one of the image "host". */
+void images_commit(struct images *i, const struct commit_options *o, images_done_fn *done, void *arg);
+/* Ends work under way and removes what it left; no `done` is called.  For a command that is interrupted. */
+void images_cancel(struct images *i);
+
 /* ---- names and space ---- */
 
 /* A further name; one that another image had moves. */

@@ -20,13 +20,12 @@
 
 static int write_text(const char *dir, const char *name, const char *text, struct err *e)
 {
-	auto_free char *path = xasprintf("%s/out/%s", dir, name);
+	auto_free char *path = xasprintf("%s/%s", dir, name);
 
 	return file_write(path, 0600, str_of(text), e);
 }
 
-/* Writes the layout of a local image; *ret_id is a copy. */
-static int write_layout(struct image_store *s, const char *name, const char *dir, char **ret_id, struct err *e)
+int image_layout_write(struct image_store *s, const char *name, const char *to, char **ret_id, struct err *e)
 {
 	auto_sbuf struct sbuf text = SBUF(65536);
 	json_auto_t *index = NULL;
@@ -41,11 +40,19 @@ static int write_layout(struct image_store *s, const char *name, const char *dir
 			    json_pack("{s:s}", "org.opencontainers.image.ref.name", "image"));
 	index = json_pack("{s:i, s:[o]}", "schemaVersion", 2, "manifests", descriptor);
 	jsonx_dump(index, &text);
-	if (write_text(dir, "oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}", e) < 0 ||
-	    write_text(dir, "index.json", text.p, e) < 0)
+	if (write_text(to, "oci-layout", "{\"imageLayoutVersion\":\"1.0.0\"}", e) < 0 ||
+	    write_text(to, "index.json", text.p, e) < 0)
 		return -1;
 	*ret_id = xstrdup(id);
 	return 0;
+}
+
+/* The same in the worker's own out/. */
+static int write_layout(struct image_store *s, const char *name, const char *dir, char **ret_id, struct err *e)
+{
+	auto_free char *out = xasprintf("%s/out", dir);
+
+	return image_layout_write(s, name, out, ret_id, e);
 }
 
 static void begin_from_store(struct skopeo *s, const char *dir, struct image_worker *w)

@@ -78,10 +78,11 @@ struct image_request {
 	struct images *images;
 	struct image_request *next;
 	image_work_fn *work;
-	char *name;    /* as it was given, or normalised for a pull */
-	char *to;      /* push: the other name; export, import: the path */
-	char *form;    /* export */
-	json_t *auths; /* or NULL */
+	char *name;      /* as it was given, or normalised for a pull */
+	char *to;        /* push: the other name; export, import: the path */
+	char *form;      /* export */
+	json_t *details; /* build, commit */
+	json_t *auths;   /* or NULL */
 	char *authfile, *cert_dir;
 	bool plain_http;
 	struct image_waiter *waiters;
@@ -115,7 +116,16 @@ void skopeo_begin(struct skopeo *s, const char *dir, struct image_worker *w, con
 int skopeo_add_access(struct skopeo *s, const struct image_request *r, const char *normal, const char *side,
 		      struct err *e);
 
-image_work_fn image_pull_work, image_push_work, image_export_work, image_import_work;
+image_work_fn image_pull_work, image_push_work, image_export_work, image_import_work, image_build_work,
+	image_commit_work;
+
+/* --- image_move.c --- */
+/* Writes an OCI layout (without blobs) of a local image to the directory `to`, as "image"; *ret_id is a copy. */
+int image_layout_write(struct image_store *s, const char *name, const char *to, char **ret_id, struct err *e);
+
+/* --- image_change.c --- */
+/* Applies one line of a Dockerfile ("CMD [..]", "ENV A=b") to an image config document (pure). */
+int image_change(json_t *config, const char *line, struct err *e);
 
 /* --- image_gc.c --- */
 /* Which ids go (pure).  images: array of {"id", "bytes", "used", "named", "inUse"}; a new array of ids. */

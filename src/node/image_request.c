@@ -66,6 +66,7 @@ static void request_free(struct image_request *r)
 	unlink_request(r);
 	loop_unschedule(r->images->loop, &r->refusal);
 	json_decref(r->auths);
+	json_decref(r->details);
 	free(r->name);
 	free(r->to);
 	free(r->form);
