@@ -126,6 +126,9 @@ struct http_tunnel_handlers {
 struct http_tunnel *http_upgrade(struct http_request *req, const char *protocol, const struct http_tunnel_handlers *h);
 /* Whether the client offers to leave HTTP for this protocol (in any case). */
 bool http_wants_upgrade(const struct http_request *req, const char *protocol);
+/* The first of `ours` (ended by NULL) that the client offers in this header, which is a list and may be repeated; or
+ * NULL. */
+const char *http_choose(const struct http_request *req, const char *header, const char *const *ours);
 /* Queues; what a turn has queued leaves together at its end. */
 void http_tunnel_write(struct http_tunnel *t, const void *p, size_t n);
 size_t http_tunnel_pending(const struct http_tunnel *t);

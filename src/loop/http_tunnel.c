@@ -22,29 +22,31 @@ struct http_tunnel {
 
 /* --- the way in --- */
 
-/* A comma-separated list, as in `Connection: keep-alive, Upgrade`. */
-static bool list_has(const char *list, const char *word)
-{
-	struct str rest = str_of(list);
-	struct str part;
-
-	while (str_split(&rest, ',', &part)) {
-		part = str_trim(part);
-		if (part.n == strlen(word) && strncasecmp(part.p, word, part.n) == 0)
-			return true;
-	}
-	return false;
-}
-
+/* `Connection: keep-alive, Upgrade`, and the header may be repeated. */
 static bool header_has(const struct http_request *req, const char *name, const char *word)
 {
 	const char *value;
 	size_t pos = 0;
 
-	while ((value = http_header_next(req, name, &pos)))
-		if (list_has(value, word))
-			return true;
+	while ((value = http_header_next(req, name, &pos))) {
+		struct str rest = str_of(value);
+		struct str part;
+
+		while (str_split(&rest, ',', &part)) {
+			part = str_trim(part);
+			if (part.n == strlen(word) && strncasecmp(part.p, word, part.n) == 0)
+				return true;
+		}
+	}
 	return false;
+}
+
+const char *http_choose(const struct http_request *req, const char *header, const char *const *ours)
+{
+	for (; *ours; ours++)
+		if (header_has(req, header, *ours))
+			return *ours;
+	return NULL;
 }
 
 bool http_wants_upgrade(const struct http_request *req, const char *protocol)

@@ -124,9 +124,7 @@ static void send_frame(struct spdy *s, uint32_t first, unsigned flags, struct st
 
 	put32(head, first);
 	put32(head + 4, (uint32_t)flags << 24 | (uint32_t)body.n);
-	s->h.send(s->h.arg, (struct str){ (const char *)head, sizeof(head) });
-	if (body.n)
-		s->h.send(s->h.arg, body);
+	s->h.send(s->h.arg, (struct str){ (const char *)head, sizeof(head) }, body);
 }
 
 static void send_control(struct spdy *s, enum frame_type type, struct str body)

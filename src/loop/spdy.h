@@ -29,8 +29,8 @@ struct spdy_handlers {
 	void (*ended)(void *arg, uint32_t id);
 	/* The client gave it up: it is gone in both directions. */
 	void (*reset)(void *arg, uint32_t id);
-	/* For the client. */
-	void (*send)(void *arg, struct str bytes);
+	/* For the client: a frame in two parts, the second may be empty. */
+	void (*send)(void *arg, struct str head, struct str body);
 	void *arg;
 };
 

@@ -157,35 +157,6 @@ void websocket_bye(struct websocket *ws, int code)
 
 /* --- the handshake --- */
 
-/* Cuts a header's list of words; false when full. */
-static size_t collect(const struct http_request *req, struct str *out, size_t max)
-{
-	const char *value;
-	size_t pos = 0;
-	size_t n = 0;
-
-	while ((value = http_header_next(req, "Sec-WebSocket-Protocol", &pos))) {
-		struct str rest = str_of(value);
-		struct str part;
-
-		while (n < max && str_split(&rest, ',', &part))
-			out[n++] = str_trim(part);
-	}
-	return n;
-}
-
-const char *websocket_choose(const struct http_request *req, const char *const *ours)
-{
-	struct str offers[WEBSOCKET_PROTOCOLS];
-	size_t n = collect(req, offers, ARRAY_SIZE(offers));
-
-	for (; *ours; ours++)
-		for (size_t i = 0; i < n; i++)
-			if (str_eq(offers[i], *ours))
-				return *ours;
-	return NULL;
-}
-
 void websocket_accept_key(const char *key, struct sbuf *out)
 {
 	auto_sbuf struct sbuf text = SBUF(256);

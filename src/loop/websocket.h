@@ -17,7 +17,6 @@ enum { WEBSOCKET_FIRST = 1, WEBSOCKET_LAST = 2, WEBSOCKET_TEXT = 4 };
 #define WEBSOCKET_NORMAL    1000
 #define WEBSOCKET_BAD_DATA  1003
 #define WEBSOCKET_TRY_LATER 1011 /* the server cannot go on */
-#define WEBSOCKET_PROTOCOLS 16   /* offers that are looked at */
 
 /* Not to free the websocket from. */
 struct websocket_handlers {
@@ -39,8 +38,6 @@ void websocket_send(struct websocket *ws, bool text, const struct str *parts, si
 void websocket_bye(struct websocket *ws, int code);
 
 /* --- the handshake --- */
-/* The first of `ours` (ended by NULL) that the client offers, or NULL. */
-const char *websocket_choose(const struct http_request *req, const char *const *ours);
 /* Checks key and version, adds the headers of the reply and upgrades; protocol may be NULL. */
 int websocket_upgrade(struct http_request *req, const char *protocol, const struct http_tunnel_handlers *h,
 		      struct http_tunnel **ret, struct err *e);

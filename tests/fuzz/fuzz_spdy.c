@@ -45,9 +45,10 @@ static void on_reset(void *arg, uint32_t id)
 	((struct side *)arg)->got += id;
 }
 
-static void on_send(void *arg, struct str bytes)
+static void on_send(void *arg, struct str head, struct str body)
 {
-	sbuf_add(&((struct side *)arg)->sent, bytes.p, bytes.n);
+	sbuf_add(&((struct side *)arg)->sent, head.p, head.n);
+	sbuf_add(&((struct side *)arg)->sent, body.p, body.n);
 }
 
 static int run(const char *p, size_t n, size_t step, struct side *s)

@@ -37,9 +37,10 @@ static void on_reset(void *arg, uint32_t id)
 	sbuf_addf(&((struct side *)arg)->events, "reset %u; ", id);
 }
 
-static void on_send(void *arg, struct str bytes)
+static void on_send(void *arg, struct str head, struct str body)
 {
-	sbuf_add(&((struct side *)arg)->sent, bytes.p, bytes.n);
+	sbuf_add(&((struct side *)arg)->sent, head.p, head.n);
+	sbuf_add(&((struct side *)arg)->sent, body.p, body.n);
 }
 
 static void side_init(struct side *s)

@@ -153,8 +153,8 @@ TEST("the server's favourite among the offers is chosen, and a handshake without
 	web_init(&w, NULL, NULL);
 	fd = web_connect(&w);
 	say(&w, fd, "GET /later HTTP/1.1\r\nSec-WebSocket-Protocol: v1, v4\r\nSec-WebSocket-Protocol: v5\r\n\r\n");
-	CHECK_STR(websocket_choose(w.waiting[0], ours), "v5");
-	CHECK(!websocket_choose(w.waiting[0], ours + 2));
+	CHECK_STR(http_choose(w.waiting[0], "Sec-WebSocket-Protocol", ours), "v5");
+	CHECK(!http_choose(w.waiting[0], "Sec-WebSocket-Protocol", ours + 2));
 	CHECK(websocket_upgrade(w.waiting[0], "v5", &h, &tunnel, &e) < 0);
 	CHECK_STR(e.text, "the WebSocket version must be 13");
 	http_reply(w.waiting[0], 400, "text/plain", ";", 1);

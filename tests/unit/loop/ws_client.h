@@ -22,8 +22,10 @@ WS_TEST void ws_frame(struct sbuf *out, unsigned char opcode, struct str body)
 	if (body.n < 126) {
 		sbuf_addc(out, (char)(0x80 | body.n));
 	} else {
-		sbuf_addc(out, (char)(0x80 | 127));
-		for (int i = 7; i >= 0; i--)
+		bool large = body.n > UINT16_MAX;
+
+		sbuf_addc(out, (char)(0x80 | (large ? 127 : 126)));
+		for (int i = large ? 7 : 1; i >= 0; i--)
 			sbuf_addc(out, (char)((uint64_t)body.n >> (8 * i)));
 	}
 	sbuf_add(out, mask, 4);
