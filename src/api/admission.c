@@ -7,6 +7,8 @@
 #include "api/authn.h"
 #include "api/authz.h"
 #include "api/crd.h"
+#include "api/pod_owner.h"
+#include "api/pod_security.h"
 #include "api/service_address.h"
 #include "api/verbs.h"
 #include "base/jsonx.h"
@@ -109,6 +111,11 @@ static const struct admit_rule rules[] = {
 	{ "rbac.authorization.k8s.io", NULL, admit_rbac },
 	{ "stoker.dev", "tokens", admit_token },
 	{ "certificates.k8s.io", "certificatesigningrequests", admit_certificate },
+	{ "", "namespaces", pod_owner_admit_namespace },
+	{ "", "namespaces", pod_security_admit_namespace },
+	{ NULL, NULL, pod_owner_mark },
+	{ "", "pods", pod_owner_admit }, /* first: it fills in what the levels ask for */
+	{ "", "pods", pod_security_admit },
 };
 
 static const struct admit_rule assigners[] = {
@@ -139,18 +146,31 @@ int admit_assign(struct api *api, const struct api_request *req, json_t *obj, co
 	return run(assigners, ARRAY_SIZE(assigners), api, req, obj, old, e);
 }
 
+static void warn_crd(struct api *api, const struct api_request *req, const json_t *obj, const json_t *old,
+		     struct api_result *ret)
+{
+	(void)api;
+	(void)old;
+	if (!req->subresource)
+		crd_warn(obj, &ret->warnings);
+}
+
 static const struct {
 	const char *group, *plural;
-	void (*fn)(const json_t *obj, json_t **warnings);
+	void (*fn)(struct api *api, const struct api_request *req, const json_t *obj, const json_t *old,
+		   struct api_result *ret);
 } advisers[] = {
-	{ "apiextensions.k8s.io", "customresourcedefinitions", crd_warn },
+	{ "apiextensions.k8s.io", "customresourcedefinitions", warn_crd },
+	{ "", "namespaces", pod_security_warn_namespace },
+	{ NULL, NULL, pod_security_warn },
 };
 
-void admit_warn(const struct api_request *req, const json_t *obj, json_t **warnings)
+void admit_warn(struct api *api, const struct api_request *req, const json_t *obj, const json_t *old,
+		struct api_result *ret)
 {
-	for (size_t i = 0; !req->subresource && i < ARRAY_SIZE(advisers); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(advisers); i++)
 		if (applies(req->kind, advisers[i].group, advisers[i].plural))
-			advisers[i].fn(obj, warnings);
+			advisers[i].fn(api, req, obj, old, ret);
 }
 
 /* Namespaces the server itself lives in. */

@@ -6,6 +6,7 @@
  */
 #include "api/api.h"
 
+#include "api/accounts.h"
 #include "api/audit.h"
 #include "api/authn.h"
 #include "api/authz.h"
@@ -31,6 +32,7 @@ struct api {
 	struct audit *audit;
 	struct crds *crds;
 	struct service_addresses *addresses;
+	struct accounts *accounts;
 	struct map store_kinds; /* "group/plural" -> store number + 1 */
 };
 
@@ -47,6 +49,7 @@ int api_new(struct loop *loop, struct store *store, struct pki *pki, const struc
 	api->registry = registry_new();
 	api->hub = watch_hub_new(api);
 	api->addresses = service_addresses_new(api);
+	api->accounts = accounts_new();
 	/* Order matters: bootstrap writes objects, and every write passes authorization and field managers. */
 	api->authz = authz_new(api);
 	api->authn = authn_new(api);
@@ -66,6 +69,7 @@ void api_free(struct api *api)
 	watch_hub_free(api->hub);
 	crds_free(api->crds);
 	service_addresses_free(api->addresses);
+	accounts_free(api->accounts);
 	authn_free(api->authn);
 	authz_free(api->authz);
 	audit_free(api->audit);
@@ -78,6 +82,7 @@ void api_result_done(struct api_result *r)
 {
 	json_decref(r->object);
 	json_decref(r->warnings);
+	json_decref(r->notes);
 	free(r->text);
 	*r = (struct api_result){ 0 };
 }
@@ -224,6 +229,11 @@ struct watch_hub *api_hub(struct api *api)
 struct crds *api_crds(struct api *api)
 {
 	return api->crds;
+}
+
+struct accounts *api_accounts(struct api *api)
+{
+	return api->accounts;
 }
 
 struct service_addresses *api_addresses(struct api *api)

@@ -25,6 +25,7 @@ struct audit;
 struct watch_hub;
 struct crds;
 struct service_addresses;
+struct accounts;
 
 /* Who is asking.  Strings are owned by whoever made it and outlive the call. */
 struct caller {
@@ -81,6 +82,7 @@ struct api_result {
 	size_t text_len;
 	const json_t *text_of; /* with both: the text serves as long as `object` is this one */
 	json_t *warnings;      /* owned array of strings or NULL */
+	json_t *notes;         /* owned object of texts for the audit log's line, or NULL */
 };
 void api_result_done(struct api_result *r);
 
@@ -89,6 +91,9 @@ struct api_config {
 	const char *admin_group; /* Unix group whose members are admins; NULL: root only */
 	int64_t audit_bytes;     /* cap of audit.log */
 	const char *advertise;   /* host:port for /api and kubeconfig */
+	/* Array of directories below which users' hostPath volumes may be, owned by the caller; NULL: each user's home.
+	 */
+	const json_t *host_roots;
 };
 
 int api_new(struct loop *loop, struct store *store, struct pki *pki, const struct api_config *config, struct api **ret,
@@ -120,6 +125,7 @@ struct audit *api_audit(struct api *api);
 struct watch_hub *api_hub(struct api *api);
 struct crds *api_crds(struct api *api);
 struct service_addresses *api_addresses(struct api *api);
+struct accounts *api_accounts(struct api *api);
 struct pki *api_pki(struct api *api);
 const struct api_config *api_config(const struct api *api);
 /* Store number of a kind's storage. */

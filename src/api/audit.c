@@ -269,6 +269,10 @@ static void add_line(struct sbuf *b, const struct audit_event *ev)
 	add_code(b, ev->code);
 	add_member(b, ",\"address\":", ev->address);
 	add_member(b, ",\"userAgent\":", ev->user_agent);
+	if (ev->notes) {
+		sbuf_adds(b, ",\"annotations\":");
+		jsonx_dump(ev->notes, b);
+	}
 }
 
 void audit_record(struct audit *a, const struct audit_event *ev)

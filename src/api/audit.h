@@ -2,9 +2,9 @@
 /* audit.h - who changed what, and who was turned away: DIR/audit.log
  *
  * One JSON object a line (file mode 0600): time, user, impersonator, groups, verb, group, version, resource,
- * subresource, namespace, name, code, address, userAgent.  Lines are chained: the last member, "chain", is the SHA-256
- * of the chain before it and of the line without it, so that a changed, missing or inserted line shows.  The first line
- * of a file also has "prev", the chain it goes on from.
+ * subresource, namespace, name, code, address, userAgent, annotations.  Lines are chained: the last member, "chain",
+ * is the SHA-256 of the chain before it and of the line without it, so that a changed, missing or inserted line shows.
+ * The first line of a file also has "prev", the chain it goes on from.
  */
 #ifndef STOKER_API_AUDIT_H
 #define STOKER_API_AUDIT_H
@@ -23,6 +23,7 @@ struct audit_event {
 	int code;
 	const char *address; /* http_peer()->address */
 	const char *user_agent;
+	const json_t *notes; /* an object of texts: "annotations" */
 };
 
 /* Never fails: if the file cannot be opened that is logged, once, and tried again with each batch.  `bytes` <= 0 is

@@ -8,12 +8,13 @@
  */
 #include "api/authn_parts.h"
 
+#include "api/pod_owner.h"
 #include "api/rbac_rules.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
 
 #define MAX_HOMES    4096
-#define OWNER        "stoker.dev/owner"
+#define OWNER        OWNER_ANNOTATION
 #define FIRST_PERSON 1000 /* uids below are services' */
 
 /* Names with a meaning of their own, whoever has an account called so. */

@@ -106,6 +106,7 @@ static void audit_exchange(struct exchange *x, int code)
 		.code = code,
 		.address = x->http ? http_peer(x->http)->address : x->address,
 		.user_agent = x->req.user_agent,
+		.notes = x->result.notes,
 	};
 
 	if (k) {

@@ -34,6 +34,25 @@ int stored_get(struct api *api, struct stored_kind *k, const char *ns, const cha
 	return 0;
 }
 
+int stored_namespace(struct api *api, const char *name, const char *word, json_t **ret, struct err *e)
+{
+	struct stored_kind k = { .group = "", .version = "v1", .plural = "namespaces" };
+	struct record r;
+
+	*ret = NULL;
+	if (stored_resolve(api, &k, e) < 0)
+		return -1;
+	if (store_get(api_store(api), k.number, "", name, &r, e) < 0)
+		return err_prefix(e, "namespace \"%s\"", name);
+	if (!memmem(r.body.p, r.body.n, word, strlen(word)))
+		return 0;
+	if (jsonx_parse(r.body.p, r.body.n, NULL, NULL, ret, e) < 0) {
+		e->kind = ERR_CORRUPT;
+		return err_prefix(e, "namespace \"%s\"", name);
+	}
+	return 0;
+}
+
 int stored_write(struct api *api, struct stored_kind *k, enum verb verb, const char *ns, const char *name, json_t *body,
 		 struct err *e)
 {

@@ -19,6 +19,8 @@ struct stored_kind {
 int stored_resolve(struct api *api, struct stored_kind *k, struct err *e);
 /* Decoded, a new reference.  ERR_NOT_FOUND has no text. */
 int stored_get(struct api *api, struct stored_kind *k, const char *ns, const char *name, json_t **ret, struct err *e);
+/* The namespace, decoded, a new reference, if its text has `word` in it; else NULL: most have no need to be decoded. */
+int stored_namespace(struct api *api, const char *name, const char *word, json_t **ret, struct err *e);
 /* Writes as the server itself through api_call(): VERB_CREATE, VERB_UPDATE, VERB_DELETE (body NULL). */
 int stored_write(struct api *api, struct stored_kind *k, enum verb verb, const char *ns, const char *name, json_t *body,
 		 struct err *e);

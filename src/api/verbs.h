@@ -46,7 +46,8 @@ const char *subresource_part(const char *name);
 /* Before a write is validated; old is NULL on create.  obj is in the request's version and may be changed. */
 int admit_write(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 /* What the caller should know of a write that is accepted. */
-void admit_warn(const struct api_request *req, const json_t *obj, json_t **warnings);
+void admit_warn(struct api *api, const struct api_request *req, const json_t *obj, const json_t *old,
+		struct api_result *ret);
 /* What only the server can choose, once the object is known to be good; no field manager owns it. */
 int admit_assign(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 int admit_delete(struct api *api, const struct api_request *req, const json_t *old, struct err *e);

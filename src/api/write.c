@@ -156,7 +156,7 @@ int write_new(struct api *api, struct api_request *req, json_t *obj, bool applie
 		track_managers(req, NULL, obj);
 	if (admit_assign(api, req, obj, NULL, e) < 0)
 		return -1;
-	admit_warn(req, obj, &ret->warnings);
+	admit_warn(api, req, obj, NULL, ret);
 	if (k->to_storage)
 		k->to_storage(obj);
 	return write_store(api, req, NULL, obj, 201, ret, e);
@@ -309,7 +309,7 @@ int write_over(struct api *api, struct api_request *req, json_t *old, json_t *ob
 		track_managers(req, before, obj);
 	if (admit_assign(api, req, obj, before, e) < 0)
 		return -1;
-	admit_warn(req, obj, &ret->warnings);
+	admit_warn(api, req, obj, before, ret);
 	if (k->to_storage)
 		k->to_storage(obj);
 	return finish_over(api, req, old, obj, ret, e);

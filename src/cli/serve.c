@@ -37,7 +37,7 @@
 
 struct serve_settings {
 	const char *data, *listen, *socket, *config, *node_name, *runtime, *admin_group, *log_level;
-	struct opt_strings sans;
+	struct opt_strings sans, host_paths;
 	int64_t gpus, audit_mib, history;
 };
 
@@ -92,6 +92,11 @@ static const struct opt serve_opts[] = {
 	  .arg = "NAME",
 	  .choices = "auto|crun|runc|fake",
 	  .help = "container runtime (default: auto)" },
+	{ .name = "host-path",
+	  .type = OPT_STRINGS,
+	  OPT(host_paths),
+	  .arg = "DIR",
+	  .help = "directory below which users may mount host paths; may be repeated (default: each user's home)" },
 	{ .name = "history",
 	  .type = OPT_DURATION,
 	  OPT(history),
@@ -125,6 +130,7 @@ struct server {
 	struct tls_server *tls;
 	struct http_server *http;
 	struct store_after started;
+	json_t *host_roots; /* of --host-path, or NULL */
 	const char *data;
 	char *url;
 	char *kubeconfig;
@@ -245,6 +251,20 @@ static int open_store(struct server *sv, const struct serve_settings *s, struct 
 	return pki_open(s->data, s->sans.n ? s->sans.items : NULL, &sv->pki, e);
 }
 
+static int read_host_paths(struct server *sv, const struct serve_settings *s, struct err *e)
+{
+	for (size_t i = 0; i < s->host_paths.n; i++) {
+		const char *dir = s->host_paths.items[i];
+
+		if (dir[0] != '/')
+			return err_set(e, ERR_BAD_REQUEST, "--host-path: \"%s\": an absolute path is expected", dir);
+		if (!sv->host_roots)
+			sv->host_roots = json_array();
+		json_array_append_new(sv->host_roots, jsonx_string(dir));
+	}
+	return 0;
+}
+
 static int open_api(struct server *sv, const struct serve_settings *s, struct err *e)
 {
 	struct api_config config = {
@@ -252,6 +272,7 @@ static int open_api(struct server *sv, const struct serve_settings *s, struct er
 		.admin_group = s->admin_group,
 		.audit_bytes = s->audit_mib * 1024 * 1024,
 		.advertise = sv->advertise,
+		.host_roots = sv->host_roots,
 	};
 
 	if (api_new(sv->loop, sv->store, sv->pki, &config, &sv->api, e) < 0)
@@ -340,6 +361,7 @@ static void server_done(struct server *sv)
 	free(sv->url);
 	free(sv->kubeconfig);
 	free(sv->advertise);
+	json_decref(sv->host_roots);
 }
 
 static int start(struct server *sv, const struct serve_settings *s, struct err *e)
@@ -348,7 +370,7 @@ static int start(struct server *sv, const struct serve_settings *s, struct err *
 	auto_free char *host = NULL;
 	int port = 0;
 
-	if (split_address(s->listen, &host, &port, e) < 0)
+	if (split_address(s->listen, &host, &port, e) < 0 || read_host_paths(sv, s, e) < 0)
 		return -1;
 	sv->data = s->data;
 	sv->advertise = xcalloc(1, 300);
@@ -423,6 +445,7 @@ static int run_serve(const struct command *cmd, int argc, char **argv)
 	r = sv.status;
 	server_done(&sv);
 	opt_strings_done(&s.sans);
+	opt_strings_done(&s.host_paths);
 	free_words(&words);
 	return r;
 }

@@ -102,17 +102,19 @@ static const json_t *context_field(const json_t *pod, const json_t *container, c
 	return v ? v : json_object_get(jsonx_at(pod, "spec.securityContext"), name);
 }
 
-/* Groups of the image that list the user, then the pod's supplementalGroups and fsGroup. */
+/* Groups of the image that list the user, unless the pod does not want them; then its supplementalGroups and fsGroup.
+ */
 static json_t *groups_of(const json_t *pod, const struct who *w, const char *group_text)
 {
 	json_t *list = json_array();
 	struct str rest = str_of(group_text ? group_text : "");
 	const json_t *fs = jsonx_at(pod, "spec.securityContext.fsGroup");
+	bool strict = str_same(jsonx_str(pod, "spec.securityContext.supplementalGroupsPolicy"), "Strict");
 	struct str line;
 	json_t *g;
 	size_t i;
 
-	while (w->name && str_split(&rest, '\n', &line)) {
+	while (w->name && !strict && str_split(&rest, '\n', &line)) {
 		struct str members = field_of(line, 3);
 		struct str member;
 		int64_t gid;

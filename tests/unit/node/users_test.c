@@ -52,6 +52,21 @@ TEST("groups come from the image, supplementalGroups and fsGroup")
 	CHECK_STR(text.p, "[50,3000,4000]");
 }
 
+TEST("a strict pod is in no group that only the image knows of")
+{
+	json_auto_t *pod = json_loads("{\"spec\":{\"securityContext\":{\"supplementalGroups\":[3000],"
+				      "\"supplementalGroupsPolicy\":\"Strict\"}}}",
+				      0, NULL);
+	json_auto_t *image = json_pack("{s:{s:s}}", "config", "User", "ana");
+	json_auto_t *user = NULL;
+	struct err e = ERR_INIT;
+	auto_sbuf struct sbuf text = SBUF(256);
+
+	CHECK_INT(user_resolve(pod, NULL, image, PASSWD, GROUP, &user, &e), 0);
+	jsonx_dump(json_object_get(user, "groups"), &text);
+	CHECK_STR(text.p, "[3000]");
+}
+
 TEST("runAsNonRoot refuses root, and an unknown user is named")
 {
 	json_auto_t *strict = json_loads(

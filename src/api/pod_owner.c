@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod_owner.c - see pod_owner.h
+ *
+ * Controllers are parts of the server and could make any pod.  So what they make pods from carries the name of its last
+ * writer who is no admin, and passes it on: to the ReplicaSet of a Deployment, to the Job of a CronJob, to the pod.  It
+ * stays on an object that an admin changes later, because what it asks for may still be the user's wish.  A pod whose
+ * controller is gone in the meantime is refused: nobody can tell any more whose it would be.
+ */
+#include "api/pod_owner.h"
+
+#include "api/accounts.h"
+#include "api/pod_rights.h"
+#include "api/stored.h"
+#include "api/verbs.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "kinds/pod_security.h"
+#include "kinds/pod_templates.h"
+
+static bool is_admin(const struct caller *c)
+{
+	return caller_in_group(c, "system:masters");
+}
+
+static const char *annotation(const json_t *obj, const char *key)
+{
+	return json_string_value(json_object_get(jsonx_at(obj, "metadata.annotations"), key));
+}
+
+/* NULL takes it away; a map that was not there and would be empty is not made. */
+static void set_annotation(json_t *obj, const char *key, const char *value)
+{
+	json_t *map = jsonx_at(obj, "metadata.annotations");
+
+	if (value && !json_is_object(map)) {
+		map = json_object();
+		jsonx_set_new(obj, "metadata.annotations", map);
+	}
+	if (value)
+		json_object_set_new(map, key, jsonx_string(value));
+	else
+		json_object_del(map, key);
+}
+
+/* ---- whose it is ---- */
+
+static int namespace_owner(struct api *api, const char *ns, char **ret, struct err *e)
+{
+	json_auto_t *namespace = NULL;
+	const char *owner;
+
+	if (stored_namespace(api, ns, OWNER_ANNOTATION, &namespace, e) < 0)
+		return -1;
+	owner = annotation(namespace, OWNER_ANNOTATION);
+	*ret = owner && *owner ? xstrdup(owner) : NULL;
+	return 0;
+}
+
+static const json_t *controller_of(const json_t *obj)
+{
+	json_t *ref;
+	size_t i;
+
+	json_array_foreach (jsonx_at(obj, "metadata.ownerReferences"), i, ref)
+		if (jsonx_bool_or(ref, "controller", false))
+			return ref;
+	return NULL;
+}
+
+static const struct kind *kind_of_ref(struct api *api, const json_t *ref)
+{
+	const char *api_version = jsonx_str_or(ref, "apiVersion", "");
+	const char *slash = strchr(api_version, '/');
+	auto_free char *group = xstrndup(api_version, slash ? (size_t)(slash - api_version) : 0);
+
+	return registry_find_kind(api_registry(api), group, slash ? slash + 1 : api_version,
+				  jsonx_str_or(ref, "kind", ""));
+}
+
+/* The user in whose name the object's controller works, or NULL. */
+static int controller_creator(struct api *api, const struct api_request *req, const json_t *obj, char **ret,
+			      struct err *e)
+{
+	const json_t *ref = controller_of(obj);
+	const struct kind *k = ref ? kind_of_ref(api, ref) : NULL;
+	const char *name = jsonx_str_or(ref, "name", "");
+	json_auto_t *controller = NULL;
+	const char *creator;
+
+	*ret = NULL;
+	if (!k || !pod_templates_lead(k))
+		return 0;
+	if (verb_load(api, k, req->ns, name, &controller, e) < 0 && e->kind != ERR_NOT_FOUND)
+		return -1;
+	err_clear(e);
+	if (!controller || !str_same(jsonx_str(controller, "metadata.uid"), jsonx_str(ref, "uid")))
+		return err_set(e, ERR_FORBIDDEN, "%s \"%.253s\" is forbidden: its controller, %s \"%.253s\", is gone",
+			       req->kind->plural, jsonx_str_or(obj, "metadata.name", ""), k->kind, name);
+	creator = annotation(controller, CREATOR_ANNOTATION);
+	*ret = creator && *creator ? xstrdup(creator) : NULL;
+	return 0;
+}
+
+/* The user whose pod it is, or NULL: an admin's. */
+static int owner_of(struct api *api, const struct api_request *req, const json_t *pod, char **ret, struct err *e)
+{
+	if (namespace_owner(api, req->ns, ret, e) < 0)
+		return -1;
+	if (*ret)
+		return 0;
+	if (!is_admin(req->caller)) {
+		*ret = xstrdup(req->caller->user);
+		return 0;
+	}
+	return controller_creator(api, req, pod, ret, e);
+}
+
+/* ---- pods ---- */
+
+static int admit_new(struct api *api, const struct api_request *req, json_t *pod, struct err *e)
+{
+	auto_free char *user = NULL;
+	const struct account *acc;
+	char uid[24];
+
+	set_annotation(pod, POD_UID_ANNOTATION, NULL);
+	if (owner_of(api, req, pod, &user, e) < 0)
+		return -1;
+	if (!user)
+		return 0;
+	acc = accounts_find(api_accounts(api), user);
+	if (pod_rights_apply(acc, api_config(api)->host_roots, pod, e) < 0)
+		return -1;
+	snprintf(uid, sizeof(uid), "%u", acc->uid);
+	set_annotation(pod, POD_UID_ANNOTATION, uid);
+	return 0;
+}
+
+/* Another image or container runs with the rights that the pod has: only who has them, or an admin, may put it in. */
+static int admit_changed(struct api *api, const struct api_request *req, json_t *pod, const json_t *old, struct err *e)
+{
+	const char *was = annotation(old, POD_UID_ANNOTATION);
+	auto_free char *user = NULL;
+	const struct account *acc;
+	int64_t uid = -1;
+
+	if (namespace_owner(api, req->ns, &user, e) < 0)
+		return -1;
+	if (!user && is_admin(req->caller))
+		return 0;
+	acc = accounts_find(api_accounts(api), user ? user : req->caller->user);
+	if (was)
+		str_int64(was, 0, UINT32_MAX, &uid);
+	if (uid == (int64_t)acc->uid)
+		return pod_rights_apply(acc, api_config(api)->host_roots, pod, e);
+	if (is_admin(req->caller))
+		return 0;
+	return err_set(e, ERR_FORBIDDEN,
+		       "pods \"%.253s\" is forbidden: it has the rights of %s%s, not of user \"%.63s\"",
+		       jsonx_str_or(pod, "metadata.name", ""), was ? "uid " : "an admin", was ? was : "", acc->name);
+}
+
+int pod_owner_admit(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
+{
+	if (!old)
+		return admit_new(api, req, obj, e);
+	set_annotation(obj, POD_UID_ANNOTATION, annotation(old, POD_UID_ANNOTATION));
+	if (req->subresource && !streq(req->subresource, "ephemeralcontainers"))
+		return 0;
+	if (!pod_security_concerned(json_object_get(obj, "spec"), json_object_get(old, "spec")))
+		return 0;
+	return admit_changed(api, req, obj, old, e);
+}
+
+/* ---- what pods are made from ---- */
+
+int pod_owner_mark(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
+{
+	auto_free char *inherited = NULL;
+	const char *was = annotation(old, CREATOR_ANNOTATION);
+
+	if (req->subresource || !pod_templates_lead(req->kind))
+		return 0;
+	if (!is_admin(req->caller)) {
+		set_annotation(obj, CREATOR_ANNOTATION, req->caller->user);
+		return 0;
+	}
+	if (was && !annotation(obj, CREATOR_ANNOTATION))
+		set_annotation(obj, CREATOR_ANNOTATION, was);
+	if (old)
+		return 0;
+	if (controller_creator(api, req, obj, &inherited, e) < 0)
+		return -1;
+	if (inherited)
+		set_annotation(obj, CREATOR_ANNOTATION, inherited);
+	return 0;
+}
+
+int pod_owner_admit_namespace(struct api *api, const struct api_request *req, json_t *obj, const json_t *old,
+			      struct err *e)
+{
+	const char *now = annotation(obj, OWNER_ANNOTATION);
+
+	(void)api;
+	if (is_admin(req->caller) || str_same(now, annotation(old, OWNER_ANNOTATION)))
+		return 0;
+	return err_set(e, ERR_FORBIDDEN,
+		       "namespaces \"%.253s\" is forbidden: only an admin may change the annotation " OWNER_ANNOTATION,
+		       jsonx_str_or(obj, "metadata.name", ""));
+}

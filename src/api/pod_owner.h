@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod_owner.h - whose rights a pod has; for api/admission.c
+ *
+ * A pod belongs to the local user who owns its namespace (whoever created the pod), else to its creator if that is no
+ * admin, else to who wrote the object that its controller made it from.  All other pods are an admin's, and nothing
+ * here touches them.
+ */
+#ifndef STOKER_API_POD_OWNER_H
+#define STOKER_API_POD_OWNER_H
+
+#include "api/api.h"
+
+/* Set on a namespace: the local user whose home it is. */
+#define OWNER_ANNOTATION "stoker.dev/owner"
+/* Set on a pod by the server alone: the uid of its owner.  The node opens host paths with that user's rights. */
+#define POD_UID_ANNOTATION "stoker.dev/uid"
+/* Set by the server on what controllers make pods from: the last one who wrote it and is no admin. */
+#define CREATOR_ANNOTATION "stoker.dev/creator"
+
+int pod_owner_admit(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
+/* Keeps CREATOR_ANNOTATION on kinds that lead to pods. */
+int pod_owner_mark(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
+/* Who is no admin gives no namespace away. */
+int pod_owner_admit_namespace(struct api *api, const struct api_request *req, json_t *obj, const json_t *old,
+			      struct err *e);
+
+#endif
