@@ -500,6 +500,7 @@ void pod_free(struct pod *p)
 	free(p->ctrs);
 	json_decref(p->obj);
 	json_decref(p->told);
+	json_decref(p->roots);
 	free(p->uid);
 	free(p->ns);
 	free(p->name);

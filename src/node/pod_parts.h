@@ -91,6 +91,7 @@ struct pod {
 	bool host_network, swept;
 	bool revived; /* containers of an earlier server are still there */
 	char *ip, *hostname, *net_ns;
+	json_t *roots; /* below which its owner's hostPath volumes must be */
 	int setup_failures;
 	int64_t setup_after_ms;
 	/* its end */

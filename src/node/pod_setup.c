@@ -4,6 +4,7 @@
  * Every step may be done again and finds what is there, so that a failed one is simply repeated and a new server picks
  * up where the old one stopped.  Giving back goes in the reverse order.
  */
+#include <pwd.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -157,6 +158,22 @@ static int take_cards(struct pod *p, struct err *e)
 
 /* ---- volumes and small files ---- */
 
+/* Where this pod's hostPath volumes may be: as configured, else below its owner's home. */
+static const json_t *roots_of(struct pod *p, int64_t uid)
+{
+	const struct passwd *pw;
+
+	if (uid < 0 || p->parts->host_roots)
+		return p->parts->host_roots;
+	if (!p->roots) {
+		pw = getpwuid((uid_t)uid);
+		p->roots = json_array();
+		if (pw && pw->pw_dir && pw->pw_dir[0] == '/' && pw->pw_dir[1])
+			json_array_append_new(p->roots, jsonx_string(pw->pw_dir));
+	}
+	return p->roots;
+}
+
 void pod_volume_context(struct pod *p, const json_t *objects, struct volume_context *ret)
 {
 	const json_t *group = jsonx_at(p->obj, "spec.securityContext.fsGroup");
@@ -170,7 +187,7 @@ void pod_volume_context(struct pod *p, const json_t *objects, struct volume_cont
 		.objects = objects,
 		.fs_group = json_is_integer(group) ? (gid_t)json_integer_value(group) : (gid_t)-1,
 		.owner = (uid_t)uid,
-		.host_roots = p->parts->host_roots,
+		.host_roots = roots_of(p, uid),
 	};
 }
 

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Workers of pods, with everything real but the runtime: the fake one reads what its containers do from annotations. */
+#include "node/node.h"
+
+#include "api/server.h"
+#include "base/clock.h"
+#include "client/client.h"
+#include "node/pod.h"
+#include "node/tree.h"
+
+#define PATIENCE_MS 20000
+
+struct machine {
+	struct server s;
+	struct client *client;
+	struct node *node;
+};
+
+static void boot(struct machine *m)
+{
+	struct node_config config = { .dir = m->s.dir, .name = "box", .runtime = "fake", .gpus = 2 };
+	struct err e = ERR_INIT;
+
+	CHECK_INT(node_new(m->client, &config, &m->node, &e), 0);
+}
+
+static struct machine machine_new(void)
+{
+	struct machine m = { .s = server_new() };
+
+	m.client = client_local_new(m.s.api, &caller_system);
+	boot(&m);
+	return m;
+}
+
+static void machine_done(struct machine *m)
+{
+	node_free(m->node);
+	server_settle(&m->s);
+	client_free(m->client);
+	server_done(&m->s);
+}
+
+/* The server stops or is killed: for the node that is the same. */
+static void restart(struct machine *m)
+{
+	node_free(m->node);
+	server_settle(&m->s);
+	boot(m);
+}
+
+static json_t *get(struct machine *m, const char *name)
+{
+	return server_ask(&m->s, VERB_GET, "v1/pods", "default", name, NULL);
+}
+
+/* Waits until the text at `path` is `want`; NULL: until the pod is gone. */
+static bool wait_for(struct machine *m, const char *name, const char *path, const char *want)
+{
+	int64_t end = clock_mono_ms() + PATIENCE_MS;
+
+	while (clock_mono_ms() < end) {
+		json_auto_t *pod = get(m, name);
+
+		if (want ? str_same(jsonx_str(pod, path), want) : !pod)
+			return true;
+		server_settle(&m->s);
+		usleep(2000);
+	}
+	return false;
+}
+
+static const json_t *status_of(const json_t *pod, const char *list, size_t i)
+{
+	return json_array_get(jsonx_at(pod, list), i);
+}
+
+#define C0 "status.containerStatuses"
+
+/* `fake` are the runtime's orders ('seconds':'0.01'), `spec` is more of the spec. */
+static void create(struct machine *m, const char *name, const char *fake, const char *spec)
+{
+	auto_free char *body = xasprintf("{'metadata':{'name':'%s','annotations':{%s}},'spec':{'nodeName':'box',%s"
+					 "'containers':[{'name':'c','image':'host','command':['x']}]}}",
+					 name, fake, spec);
+
+	server_do(&m->s, VERB_CREATE, "v1/pods", "default", NULL, body);
+}
+
+TEST("a pod that ends well has succeeded, and its status says when and how")
+{
+	struct machine m = machine_new();
+
+	create(&m, "a", "'stoker.dev/fake-seconds':'0.02'", "'restartPolicy':'Never',");
+	CHECK(wait_for(&m, "a", "status.phase", "Succeeded"));
+	json_auto_t *pod = get(&m, "a");
+	const json_t *c = status_of(pod, C0, 0);
+
+	CHECK_STR(jsonx_str(c, "state.terminated.reason"), "Completed");
+	CHECK_INT(jsonx_int_or(c, "state.terminated.exitCode", -1), 0);
+	CHECK(jsonx_str(c, "state.terminated.finishedAt") != NULL);
+	CHECK(jsonx_str(pod, "status.startTime") != NULL);
+	machine_done(&m);
+}
+
+TEST("a container that fails is started again after a while, and the pod says why it waits")
+{
+	struct machine m = machine_new();
+
+	create(&m, "a", "'stoker.dev/fake-exit-code':'3'", "'restartPolicy':'OnFailure',");
+	CHECK(wait_for(&m, "a", "status.phase", "Running"));
+	int64_t end = clock_mono_ms() + PATIENCE_MS;
+	bool waits = false;
+
+	while (!waits && clock_mono_ms() < end) {
+		json_auto_t *pod = get(&m, "a");
+		const json_t *c = status_of(pod, C0, 0);
+
+		waits = str_same(jsonx_str(c, "state.waiting.reason"), "CrashLoopBackOff") &&
+			jsonx_int_or(c, "lastState.terminated.exitCode", 0) == 3;
+		server_settle(&m.s);
+	}
+	CHECK(waits);
+	machine_done(&m);
+}
+
+TEST("a container that cannot be started fails its pod if nothing restarts it")
+{
+	struct machine m = machine_new();
+
+	create(&m, "a", "'stoker.dev/fake-start-error':'no such program'", "'restartPolicy':'Never',");
+	CHECK(wait_for(&m, "a", "status.phase", "Failed"));
+	json_auto_t *pod = get(&m, "a");
+	const json_t *c = status_of(pod, C0, 0);
+
+	CHECK_STR(jsonx_str(c, "state.terminated.reason"), "StartError");
+	CHECK_INT(jsonx_int_or(c, "state.terminated.exitCode", 0), 128);
+	CHECK(strstr(jsonx_str_or(c, "state.terminated.message", ""), "no such program") != NULL);
+	machine_done(&m);
+}
+
+TEST("init containers run one after the other, before the others")
+{
+	struct machine m = machine_new();
+
+	create(&m, "a", "'stoker.dev/fake-seconds':'0.05'",
+	       "'restartPolicy':'Never','initContainers':[{'name':'i','image':'host'},{'name':'j','image':'host'}],");
+	CHECK(wait_for(&m, "a", "status.phase", "Succeeded"));
+	json_auto_t *pod = get(&m, "a");
+	const json_t *i = status_of(pod, "status.initContainerStatuses", 0);
+	const json_t *j = status_of(pod, "status.initContainerStatuses", 1);
+
+	CHECK_STR(jsonx_str(i, "state.terminated.reason"), "Completed");
+	CHECK_STR(jsonx_str(j, "state.terminated.reason"), "Completed");
+	CHECK(strcmp(jsonx_str(i, "state.terminated.finishedAt"), jsonx_str(j, "state.terminated.startedAt")) <= 0);
+	machine_done(&m);
+}
+
+TEST("a deleted pod is asked to end, then made to, and is gone after that")
+{
+	struct machine m = machine_new();
+	struct api_request req;
+	json_t *done;
+
+	create(&m, "a", "'stoker.dev/fake-ignore-term':'true'", "'terminationGracePeriodSeconds':1,");
+	CHECK(wait_for(&m, "a", "status.phase", "Running"));
+	req = server_request(&m.s, VERB_DELETE, "v1/pods", "default", "a");
+	req.grace_seconds = -1;
+	done = server_call(&m.s, &req, NULL);
+	CHECK(done != NULL);
+	json_decref(done);
+	server_settle(&m.s);
+	json_auto_t *pod = get(&m, "a");
+
+	CHECK(jsonx_at(pod, "metadata.deletionTimestamp") != NULL);
+	CHECK(wait_for(&m, "a", NULL, NULL));
+	machine_done(&m);
+}
+
+TEST("a pod past its deadline is failed and says so")
+{
+	struct machine m = machine_new();
+
+	create(&m, "a", "", "'activeDeadlineSeconds':1,'terminationGracePeriodSeconds':1,");
+	CHECK(wait_for(&m, "a", "status.phase", "Failed"));
+	json_auto_t *pod = get(&m, "a");
+
+	CHECK_STR(jsonx_str(pod, "status.reason"), "DeadlineExceeded");
+	machine_done(&m);
+}
+
+TEST("a new server finds running containers, and those that ended meanwhile, and starts neither again")
+{
+	struct machine m = machine_new();
+
+	create(&m, "runs", "", "'restartPolicy':'Never',");
+	create(&m, "ends", "'stoker.dev/fake-seconds':'0.3','stoker.dev/fake-exit-code':'7'",
+	       "'restartPolicy':'Never',");
+	CHECK(wait_for(&m, "runs", "status.phase", "Running"));
+	CHECK(wait_for(&m, "ends", "status.phase", "Running"));
+	json_auto_t *before = get(&m, "runs");
+
+	node_free(m.node);
+	server_settle(&m.s);
+	usleep(400000);
+	boot(&m);
+	CHECK(wait_for(&m, "ends", "status.phase", "Failed"));
+	json_auto_t *ended = get(&m, "ends");
+	json_auto_t *after = get(&m, "runs");
+
+	CHECK_INT(jsonx_int_or(status_of(ended, C0, 0), "state.terminated.exitCode", 0), 7);
+	CHECK_INT(jsonx_int_or(status_of(ended, C0, 0), "restartCount", -1), 0);
+	CHECK_STR(jsonx_str(after, "status.phase"), "Running");
+	CHECK_INT(jsonx_int_or(status_of(after, C0, 0), "restartCount", -1), 0);
+	CHECK_STR(jsonx_str(status_of(after, C0, 0), "state.running.startedAt"),
+		  jsonx_str(status_of(before, C0, 0), "state.running.startedAt"));
+	machine_done(&m);
+}
+
+TEST("a container the runtime knows nothing of has ended with the machine, and is not run as if it never had")
+{
+	struct machine m = machine_new();
+	auto_free char *state = xasprintf("%s/run/fake", m.s.dir);
+
+	create(&m, "a", "", "'restartPolicy':'Never',");
+	CHECK(wait_for(&m, "a", "status.phase", "Running"));
+	node_free(m.node);
+	server_settle(&m.s);
+	tree_remove(state, NULL);
+	boot(&m);
+	CHECK(wait_for(&m, "a", "status.phase", "Failed"));
+	json_auto_t *pod = get(&m, "a");
+
+	CHECK_STR(jsonx_str(status_of(pod, C0, 0), "state.terminated.reason"), "ContainerStatusUnknown");
+	CHECK_INT(jsonx_int_or(status_of(pod, C0, 0), "state.terminated.exitCode", 0), 255);
+	machine_done(&m);
+}
+
+TEST("what has succeeded stays so across a restart")
+{
+	struct machine m = machine_new();
+
+	create(&m, "a", "'stoker.dev/fake-seconds':'0.01'", "'restartPolicy':'Never',");
+	CHECK(wait_for(&m, "a", "status.phase", "Succeeded"));
+	json_auto_t *before = get(&m, "a");
+
+	restart(&m);
+	for (int i = 0; i < 20; i++)
+		server_settle(&m.s);
+	json_auto_t *after = get(&m, "a");
+
+	CHECK_STR(jsonx_str(after, "metadata.resourceVersion"), jsonx_str(before, "metadata.resourceVersion"));
+	machine_done(&m);
+}
+
+TEST("a pod gets cards, says which, and gives them back")
+{
+	struct machine m = machine_new();
+
+	server_do(&m.s, VERB_CREATE, "v1/pods", "default", NULL,
+		  "{'metadata':{'name':'a','annotations':{'stoker.dev/fake-seconds':'0.2'}},'spec':{'nodeName':'box',"
+		  "'restartPolicy':'Never','containers':[{'name':'c','image':'host','resources':{'limits':"
+		  "{'nvidia.com/gpu':'2'}}}]}}");
+	CHECK(wait_for(&m, "a", "status.phase", "Running"));
+	json_auto_t *pod = get(&m, "a");
+
+	CHECK_STR(json_string_value(json_object_get(jsonx_at(pod, "metadata.annotations"), "stoker.dev/gpus")), "0,1");
+	CHECK(wait_for(&m, "a", "status.phase", "Succeeded"));
+	for (int i = 0; i < 20; i++)
+		server_settle(&m.s);
+	json_auto_t *node = server_ask(&m.s, VERB_GET, "v1/nodes", "", "box", NULL);
+	const char *cards =
+		json_string_value(json_object_get(jsonx_at(node, "metadata.annotations"), "stoker.dev/gpus"));
+
+	CHECK(cards && !strstr(cards, "\"pod\":\"a\""));
+	CHECK_STR(jsonx_str(json_array_get(jsonx_at(node, "status.conditions"), 3), "status"), "True");
+	machine_done(&m);
+}
