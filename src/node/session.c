@@ -44,6 +44,7 @@ static void release(struct kubelet_session *s)
 	loop_timer_done(&s->resize);
 	loop_timer_done(&s->drain);
 	loop_unschedule(s->loop, &s->finish);
+	loop_unschedule(s->loop, &s->dropped);
 	LIST_REMOVE(s, link);
 	s->gone = true;
 }
@@ -251,6 +252,7 @@ struct kubelet_session *session_new(const struct session_where *at, const char *
 	s->resize = (struct loop_timer){ .fire = on_resize, .arg = s };
 	s->drain = (struct loop_timer){ .fire = on_silence, .arg = s };
 	s->finish = (struct loop_hook){ .run = on_finish, .arg = s, .phase = LOOP_WORK };
+	s->dropped = (struct loop_hook){ .run = session_tell_drained, .arg = s, .phase = LOOP_WORK };
 	for (int i = 0; i < 2; i++)
 		s->out[i] = (struct session_out){ .fd = -1, .stream = i + 1, .session = s };
 	LIST_INSERT_HEAD(at->list, s, link);

@@ -28,6 +28,15 @@ void session_close_input(struct kubelet_session *s)
 	s->in_fd = -1;
 }
 
+void session_tell_drained(void *arg)
+{
+	struct kubelet_session *s = arg;
+
+	session_enter(s);
+	s->h.drained(s->h.arg);
+	session_leave(s);
+}
+
 static void on_drained(struct kubelet_session *s)
 {
 	sbuf_reset(&s->queue);
@@ -36,9 +45,7 @@ static void on_drained(struct kubelet_session *s)
 	s->in_watch = NULL;
 	if (s->in_ends)
 		session_close_input(s);
-	session_enter(s);
-	s->h.drained(s->h.arg);
-	session_leave(s);
+	session_tell_drained(s);
 }
 
 static ssize_t write_some(struct kubelet_session *s)
@@ -91,8 +98,12 @@ static void write_later(struct kubelet_session *s)
 
 void session_input(struct kubelet_session *s, struct str bytes)
 {
-	if (s->gone || s->in_fd < 0 || s->in_ends)
+	if (s->gone)
 		return;
+	if (s->in_fd < 0 || s->in_ends) {
+		loop_schedule(s->loop, &s->dropped);
+		return;
+	}
 	pack(s);
 	sbuf_add(&s->queue, bytes.p, bytes.n);
 	if (s->queue.over) {

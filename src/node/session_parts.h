@@ -27,8 +27,9 @@ struct kubelet_session {
 	int in_fd; /* -1: none, or over; may be that of out[0] */
 	struct loop_fd *in_watch;
 	struct sbuf queue;
-	size_t taken; /* from the front of the queue */
-	bool in_ends; /* after what is queued */
+	size_t taken;             /* from the front of the queue */
+	bool in_ends;             /* after what is queued */
+	struct loop_hook dropped; /* input that has nowhere to go is taken all the same */
 	/* the terminal's size, told again until there is a terminal */
 	struct loop_timer resize;
 	int rows, cols, resize_tries;
@@ -55,6 +56,7 @@ void session_on_process_end(void *arg, int status, const struct err *e);
 
 /* session_input.c */
 void session_close_input(struct kubelet_session *s);
+void session_tell_drained(void *arg);
 
 /* Around calls of handlers. */
 void session_enter(struct kubelet_session *s);
