@@ -97,19 +97,29 @@ static int kept_container(const struct exchange *x, const json_t *item, const ch
 	const char *given = exchange_param(x, "container");
 	auto_sbuf struct sbuf names = SBUF(LIMIT_STATUS_TEXT / 8);
 	const char *pod = jsonx_str_or(item, "pod", "");
+	const char *only = NULL;
+	size_t mains = 0;
 	json_t *c;
 	size_t i;
 
 	json_array_foreach (list, i, c) {
+		bool init = jsonx_bool_or(c, "init", false);
+
+		if (given && str_same(jsonx_str(c, "name"), given)) {
+			*ret = given;
+			return 0;
+		}
 		sbuf_addf(&names, "%s%s", i ? " " : "", jsonx_str_or(c, "name", ""));
-		if (json_array_size(list) == 1 || (given && str_same(jsonx_str(c, "name"), given)))
-			*ret = jsonx_str(c, "name");
+		if (!init || json_array_size(list) == 1)
+			only = jsonx_str(c, "name");
+		mains += !init;
 	}
-	if (given && *given && !str_same(*ret, given))
+	if (given && *given)
 		return err_set(e, ERR_BAD_REQUEST, "container %s is not valid for pod %s", given, pod);
-	if (!*ret)
+	if (mains > 1 || !only)
 		return err_set(e, ERR_BAD_REQUEST, "a container name must be specified for pod %s, choose one of: [%s]",
 			       pod, names.p ? names.p : "");
+	*ret = only;
 	return 0;
 }
 

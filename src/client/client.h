@@ -59,6 +59,11 @@ struct client_ops {
 	 * asked for in aggregated form. */
 	void (*raw)(struct client *c, const char *method, const char *path, struct str body,
 		    void (*done)(void *arg, int code, struct str body, const struct err *e), void *arg);
+	/* GET of text that is told piece by piece as it comes.  `done` once at its end, with the server's own words if
+	 * that is an error; not after stream_stop(). */
+	void *(*stream)(struct client *c, const char *path, void (*piece)(void *arg, struct str piece),
+			void (*done)(void *arg, const struct err *e), void *arg);
+	void (*stream_stop)(struct client *c, void *stream);
 	void (*free)(struct client *c);
 };
 
@@ -87,6 +92,8 @@ int client_http_new(struct loop *loop, const struct client_options *o, struct cl
 /* The namespace a command means when none is given: the kubeconfig context's, else the local user's name ("default" for
  * root). */
 const char *client_default_namespace(const struct client *c);
+/* A name as a segment of a path, or a value in a query. */
+void client_escape(struct sbuf *out, const char *s);
 /* Paths used by server and clients alike: as root /run/stoker/stoker.sock, else under $XDG_RUNTIME_DIR. */
 void default_socket_path(struct sbuf *out);
 void default_data_dir(struct sbuf *out);
@@ -96,6 +103,8 @@ int client_get_wait(struct client *c, const struct ref *ref, json_t **ret_obj, s
 int client_list_wait(struct client *c, const struct ref *ref, const struct list_options *o, json_t **ret_obj,
 		     struct err *e);
 int client_create_wait(struct client *c, const struct ref *ref, const json_t *obj, json_t **ret_obj, struct err *e);
+/* GET of a path that is no object: any JSON. */
+int client_raw_wait(struct client *c, const char *path, json_t **ret_doc, struct err *e);
 int client_delete_wait(struct client *c, const struct ref *ref, json_t **ret_obj, struct err *e);
 
 /* --- informer.c: a list and a watch kept as a local cache, with callbacks --- */

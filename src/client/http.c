@@ -44,7 +44,7 @@ struct stream {
 	bool stopped;
 };
 
-static void add_escaped(struct sbuf *out, const char *s)
+void client_escape(struct sbuf *out, const char *s)
 {
 	for (; *s; s++) {
 		unsigned char c = (unsigned char)*s;
@@ -61,12 +61,12 @@ static void add_path(struct sbuf *out, const struct ref *ref)
 	sbuf_addf(out, "/%s/%s", strchr(ref->api_version, '/') ? "apis" : "api", ref->api_version);
 	if (ref->ns && *ref->ns) {
 		sbuf_adds(out, "/namespaces/");
-		add_escaped(out, ref->ns);
+		client_escape(out, ref->ns);
 	}
 	sbuf_addf(out, "/%s", ref->plural);
 	if (ref->name) {
 		sbuf_addc(out, '/');
-		add_escaped(out, ref->name);
+		client_escape(out, ref->name);
 	}
 	if (ref->subresource)
 		sbuf_addf(out, "/%s", ref->subresource);
@@ -77,7 +77,7 @@ static void add_param(struct sbuf *out, const char *key, const char *value)
 	if (!value || !*value)
 		return;
 	sbuf_addf(out, "%c%s=", strchr(out->p, '?') ? '&' : '?', key);
-	add_escaped(out, value);
+	client_escape(out, value);
 }
 
 static void add_list_params(struct sbuf *out, const struct list_options *o)
@@ -321,6 +321,64 @@ static void http_raw(struct client *base, const char *method, const char *path, 
 							 .arg = arg });
 }
 
+/* ---- text as it comes ---- */
+
+struct text {
+	struct fetch *fetch;
+	void (*piece)(void *arg, struct str piece);
+	void (*done)(void *arg, const struct err *e);
+	void *arg;
+};
+
+static void on_text_piece(void *arg, struct str piece)
+{
+	struct text *t = arg;
+
+	t->piece(t->arg, piece);
+}
+
+static void on_text_end(void *arg, int code, struct str body, const struct err *transport)
+{
+	struct text *t = arg;
+	struct err e = *transport;
+	json_auto_t *doc = NULL;
+
+	if (e.kind == ERR_NONE && code >= 300) {
+		jsonx_parse(body.p, body.n, NULL, NULL, &doc, &e);
+		err_clear(&e);
+		status_error(doc, code, &e);
+	}
+	t->done(t->arg, &e);
+	free(t);
+}
+
+static void *http_stream(struct client *base, const char *path, void (*piece)(void *arg, struct str piece),
+			 void (*done)(void *arg, const struct err *e), void *arg)
+{
+	struct http_client *h = (struct http_client *)base;
+	struct text *t = xcalloc(1, sizeof(*t));
+
+	t->piece = piece;
+	t->done = done;
+	t->arg = arg;
+	t->fetch = fetch_start(h->fetcher, &(struct fetch_request){ .method = "GET",
+								    .path = path,
+								    .accept = "*/*",
+								    .done = on_text_end,
+								    .piece = on_text_piece,
+								    .arg = t });
+	return t;
+}
+
+static void http_stream_stop(struct client *c, void *stream)
+{
+	struct text *t = stream;
+
+	(void)c;
+	fetch_cancel(t->fetch);
+	free(t);
+}
+
 static void http_free(struct client *base)
 {
 	struct http_client *h = (struct http_client *)base;
@@ -343,6 +401,8 @@ static const struct client_ops http_ops = {
 	.watch = http_watch,
 	.watch_stop = http_watch_stop,
 	.raw = http_raw,
+	.stream = http_stream,
+	.stream_stop = http_stream_stop,
 	.free = http_free,
 };
 

@@ -389,6 +389,25 @@ static void local_raw(struct client *base, const char *method, const char *path,
 	done(arg, 0, (struct str){ "", 0 }, &e);
 }
 
+/* Nothing in this process is read as it comes but by its own door. */
+static void *local_stream(struct client *c, const char *path, void (*piece)(void *arg, struct str piece),
+			  void (*done)(void *arg, const struct err *e), void *arg)
+{
+	struct err e = ERR_INIT;
+
+	(void)c;
+	(void)piece;
+	err_set(&e, ERR_NO_METHOD, "GET %s is only served over HTTP", path);
+	done(arg, &e);
+	return NULL;
+}
+
+static void local_stream_stop(struct client *c, void *stream)
+{
+	(void)c;
+	(void)stream;
+}
+
 /* A collection under way stops here: the API goes before the store says its last word. */
 static void local_free(struct client *base)
 {
@@ -413,6 +432,8 @@ static const struct client_ops local_ops = {
 	.watch = local_watch,
 	.watch_stop = local_watch_stop,
 	.raw = local_raw,
+	.stream = local_stream,
+	.stream_stop = local_stream_stop,
 	.free = local_free,
 };
 

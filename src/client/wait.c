@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* wait.c - one answer at a time, for commands: turns the loop until the callback has come */
+#include "base/jsonx.h"
 #include "base/mem.h"
 #include "client/client.h"
 
@@ -66,4 +67,26 @@ int client_delete_wait(struct client *c, const struct ref *ref, json_t **ret_obj
 
 	c->ops->remove(c, ref, NULL, on_answer, &a);
 	return await(c, &a, ret_obj);
+}
+
+static void on_raw(void *arg, int code, struct str body, const struct err *transport)
+{
+	struct answer *a = arg;
+	struct err e = *transport;
+	json_auto_t *doc = NULL;
+
+	if (e.kind == ERR_NONE && jsonx_parse(body.p, body.n, NULL, NULL, &doc, &e) < 0)
+		err_set(&e, ERR_INTERNAL, "the server's answer (%d) is not JSON", code);
+	else if (e.kind == ERR_NONE && code >= 300)
+		err_set(&e, err_kind_of(jsonx_str(doc, "reason"), code), "%s",
+			jsonx_str_or(doc, "message", "the server answered with an error and no explanation"));
+	on_answer(a, doc, &e);
+}
+
+int client_raw_wait(struct client *c, const char *path, json_t **ret_doc, struct err *e)
+{
+	struct answer a = { .e = e };
+
+	c->ops->raw(c, "GET", path, (struct str){ NULL, 0 }, on_raw, &a);
+	return await(c, &a, ret_doc);
 }

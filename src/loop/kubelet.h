@@ -63,7 +63,7 @@ struct kubelet_ops {
 	void (*log_close)(struct kubelet_log *l);
 	/* Logs outlive their pods.  What there is by a pod's or a job's name, oldest first; a new reference:
 	 * [{"namespace","pod","uid","created","ended" or null,"owner":{"kind","name"},"job",
-	 *   "containers":[{"name","attempts":[{"attempt","bytes"}]}]}] */
+	 *   "containers":[{"name","init": only if it is true,"attempts":[{"attempt","bytes"}]}]}] */
 	json_t *(*logs_find)(struct kubelet *k, const char *ns, const char *name);
 	/* One of those, by the target's ns and uid; never follows.  ERR_NOT_FOUND if there is none. */
 	int (*log_kept)(struct kubelet *k, const struct kubelet_log_request *q, const struct kubelet_log_handlers *h,

@@ -122,14 +122,15 @@ static json_t *owner_of(const json_t *pod)
 	const json_t *ref = controller_of(pod);
 	const char *job = job_label(pod);
 	json_t *names = json_array();
+	json_t *inits = json_array();
 	json_t *doc;
 
-	add_names(names, jsonx_at(pod, "spec.initContainers"));
+	add_names(inits, jsonx_at(pod, "spec.initContainers"));
 	add_names(names, jsonx_at(pod, "spec.containers"));
-	doc = json_pack("{s:s, s:s, s:s, s:s, s:I, s:o}", "namespace", jsonx_str_or(pod, "metadata.namespace", ""),
+	doc = json_pack("{s:s, s:s, s:s, s:s, s:I, s:o, s:o}", "namespace", jsonx_str_or(pod, "metadata.namespace", ""),
 			"pod", jsonx_str_or(pod, "metadata.name", ""), "uid", jsonx_str_or(pod, "metadata.uid", ""),
 			"created", jsonx_str_or(pod, "metadata.creationTimestamp", ""), "made",
-			(json_int_t)clock_wall_micros(), "containers", names);
+			(json_int_t)clock_wall_micros(), "inits", inits, "containers", names);
 	if (ref)
 		json_object_set_new(doc, "owner",
 				    json_pack("{s:s, s:s}", "kind", jsonx_str_or(ref, "kind", ""), "name",

@@ -57,35 +57,47 @@ static json_t *attempts_in(const char *path)
 	return attempts;
 }
 
-static void add_container(json_t *list, json_t *seen, const char *path, const char *name)
+static void add_container(json_t *list, json_t *seen, const char *path, const char *name, bool init)
 {
 	auto_free char *dir = xasprintf("%s/%s", path, name);
 	json_auto_t *attempts = NULL;
+	json_t *c;
 
 	if (json_object_get(seen, name))
 		return;
 	json_object_set_new(seen, name, json_true());
 	attempts = attempts_in(dir);
-	if (json_array_size(attempts))
-		json_array_append_new(list, json_pack("{s:o, s:O}", "name", jsonx_string(name), "attempts", attempts));
+	if (!json_array_size(attempts))
+		return;
+	c = json_pack("{s:o, s:O}", "name", jsonx_string(name), "attempts", attempts);
+	if (init)
+		json_object_set_new(c, "init", json_true());
+	json_array_append_new(list, c);
 }
 
-/* In the order of the pod's spec; then any others, such as those that were added to a running pod. */
-static json_t *containers_of(const char *path, const json_t *names)
+static void add_named(json_t *list, json_t *seen, const char *path, const json_t *names, bool init)
 {
-	json_auto_t *seen = json_object();
-	json_t *list = json_array();
-	DIR *dir = opendir(path);
-	struct dirent *d;
 	json_t *name;
 	size_t i;
 
 	json_array_foreach (names, i, name)
 		if (json_is_string(name) && !strchr(json_string_value(name), '/'))
-			add_container(list, seen, path, json_string_value(name));
+			add_container(list, seen, path, json_string_value(name), init);
+}
+
+/* In the order of the pod's spec; then any others, such as those that were added to a running pod. */
+static json_t *containers_of(const char *path, const json_t *owner)
+{
+	json_auto_t *seen = json_object();
+	json_t *list = json_array();
+	DIR *dir = opendir(path);
+	struct dirent *d;
+
+	add_named(list, seen, path, json_object_get(owner, "inits"), true);
+	add_named(list, seen, path, json_object_get(owner, "containers"), false);
 	while (dir && (d = readdir(dir)))
 		if (d->d_name[0] != '.')
-			add_container(list, seen, path, d->d_name);
+			add_container(list, seen, path, d->d_name, false);
 	if (dir)
 		closedir(dir);
 	return list;
@@ -98,7 +110,7 @@ static json_t *describe(const struct logs *l, const struct kept *k)
 	json_t *doc = json_pack("{s:s, s:s, s:s, s:s, s:O*, s:O*, s:o, s:n}", "namespace", k->ns, "pod", k->pod, "uid",
 				k->uid, "created", jsonx_str_or(owner, "created", ""), "owner",
 				json_object_get(owner, "owner"), "job", json_object_get(owner, "job"), "containers",
-				containers_of(path, json_object_get(owner, "containers")), "ended");
+				containers_of(path, owner), "ended");
 	char text[CLOCK_RFC3339_LEN];
 
 	if (k->ended) {

@@ -178,6 +178,8 @@ TEST("logs are found by pod, owner and job, also after a restart")
 	const json_t *containers = jsonx_at(json_array_get(list, 0), "containers");
 	CHECK_INT(json_array_size(containers), 2);
 	CHECK_STR(jsonx_str(json_array_get(containers, 0), "name"), "setup");
+	CHECK(jsonx_bool_or(json_array_get(containers, 0), "init", false));
+	CHECK(!jsonx_bool_or(json_array_get(containers, 1), "init", false));
 	const json_t *attempts = json_object_get(json_array_get(containers, 1), "attempts");
 	CHECK_INT(json_array_size(attempts), 2);
 	CHECK_INT(jsonx_int_or(json_array_get(attempts, 0), "bytes", 0), 68);
