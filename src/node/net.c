@@ -45,6 +45,7 @@ void net_free(struct net *n, bool remove)
 	service_rules_free(n->rules);
 	json_decref(n->services);
 	json_decref(n->groups);
+	json_decref(n->group_names);
 	free(n->dir);
 	free(n->domain);
 	free(n);
@@ -79,6 +80,7 @@ int net_repair(struct net *n, struct err *e)
 
 	service_rules_free(n->rules);
 	n->rules = NULL;
+	n->isolation_known = false;
 	if (net_apply_base(n, e) < 0 || (services && net_sync_services(n, services, e) < 0) ||
 	    (groups && net_sync_isolation(n, groups, e) < 0))
 		return -1;
@@ -117,8 +119,7 @@ int net_sync_services(struct net *n, const json_t *services, struct err *e)
 	service_rules_free(n->rules);
 	n->rules = rules;
 	json_decref(n->services);
-	/* A copy: the caller may change its document, and then nothing would seem to have changed. */
-	n->services = json_deep_copy(all);
+	n->services = json_incref(all);
 	dns_set_zone(n->dns, dns_zone_new(&(struct dns_zone_config){ .domain = n->domain,
 								     .pods = n->shape.pods,
 								     .services = n->shape.services,
@@ -129,13 +130,60 @@ int net_sync_services(struct net *n, const json_t *services, struct err *e)
 int net_sync_isolation(struct net *n, const json_t *groups, struct err *e)
 {
 	auto_sbuf struct sbuf text = SBUF(NET_RULES_MAX);
+	json_auto_t *names = json_object();
 
-	if (n->groups && json_equal(n->groups, groups))
+	if (n->isolation_known && (groups ? n->groups && json_equal(n->groups, groups) : !n->groups))
 		return 0;
-	if (isolation_rules(&n->shape, groups, &text, e) < 0 || nft_run(n->nft, text.p, e) < 0)
+	if (!groups)
+		isolation_none(&n->shape, &text);
+	else if (isolation_rules(&n->shape, groups, names, &text, e) < 0)
 		return -1;
+	if (nft_run(n->nft, text.p, e) < 0)
+		return err_prefix(e, "isolation");
+	n->isolation_known = true;
 	json_decref(n->groups);
 	n->groups = json_deep_copy(groups);
+	json_decref(n->group_names);
+	n->group_names = json_incref(names);
+	return 0;
+}
+
+static void merge_changes(json_t *groups, const json_t *changes)
+{
+	const char *ip;
+	json_t *group;
+
+	json_object_foreach ((json_t *)changes, ip, group) {
+		if (json_is_string(group))
+			json_object_set_new(groups, ip, json_string(json_string_value(group)));
+		else
+			json_object_del(groups, ip);
+	}
+}
+
+int net_change_isolation(struct net *n, const json_t *changes, struct err *e)
+{
+	auto_sbuf struct sbuf text = SBUF(NET_RULES_MAX);
+	json_auto_t *names = NULL;
+	json_auto_t *whole = NULL;
+
+	if (!n->groups)
+		return 0;
+	names = json_copy(n->group_names);
+	if (isolation_change(&n->shape, n->groups, changes, names, &text, e) < 0)
+		return -1;
+	if (text.n == 0)
+		return 0;
+	if (nft_run(n->nft, text.p, e) < 0) {
+		/* The table is not as we left it: make it anew. */
+		err_clear(e);
+		whole = json_copy(n->groups);
+		merge_changes(whole, changes);
+		return net_sync_isolation(n, whole, e);
+	}
+	merge_changes(n->groups, changes);
+	json_decref(n->group_names);
+	n->group_names = json_incref(names);
 	return 0;
 }
 

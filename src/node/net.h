@@ -44,11 +44,16 @@ int net_publish(struct net *n, const char *uid, const char *ip, const json_t *po
  * {"name","namespace","clusterIP","type","ports":[{"name","port","protocol","nodePort"}],"sessionAffinity",
  *  "sessionAffinityConfig":{"clientIP":{"timeoutSeconds"}},"publishNotReadyAddresses","externalName",
  *  "endpoints":[{"ip","hostname","ready","ports":{"<name, or empty>":N}}]}.
- * default/kubernetes is always there and leads to api_host:api_port.  The same document again does nothing. */
+ * default/kubernetes is always there and leads to api_host:api_port.  The same document again does nothing.  Services
+ * are kept by reference: a changed one is a new object. */
 int net_sync_services(struct net *n, const json_t *services, struct err *e);
 /* Which pods may talk to each other: {"ip": "group"}; pods of different groups are isolated unless one group is "".
- * Once this has been called, a pod that is not in the document talks only to group "": name a pod before it starts. */
+ * With a document in force, a pod that is not in it talks only to group "": name a pod before it starts.  NULL: no
+ * document, everybody talks to everybody. */
 int net_sync_isolation(struct net *n, const json_t *groups, struct err *e);
+/* Pods that come, change and go: {"ip": "group" or null}.  Costs what it changes, and nothing while there is no
+ * document in force. */
+int net_change_isolation(struct net *n, const json_t *changes, struct err *e);
 /* For /etc/resolv.conf of pods. */
 const char *net_dns_address(const struct net *n);
 const char *net_gateway(const struct net *n);

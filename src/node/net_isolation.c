@@ -7,121 +7,142 @@
  * everybody talks to everybody.
  *
  * A chain and a set a group, and one map from source address to chain: a packet costs three look-ups, however many
- * pods.
+ * pods.  Their names are the group's in hexadecimal, so that a pod that comes or goes is an element more or less, and
+ * nothing else is touched.
  */
 #include "base/jsonx.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "node/net_rules.h"
 
-static void free_members(void *p)
-{
-	struct sbuf *b = p;
+#define GROUP_MAX 100 /* bytes: nftables takes names of 255 */
 
-	sbuf_done(b);
-	free(b);
+static int check(const char *address, const json_t *group, char ip[NET_IP_LEN], struct err *e)
+{
+	const char *name = json_string_value(group);
+	uint32_t n;
+
+	if (!net_ip_parse(address, &n) || !name || strlen(name) > GROUP_MAX)
+		return err_set(e, ERR_INVALID, "isolation: \"%s\": an address and a group are needed", address);
+	net_ip_print(n, ip);
+	return 0;
 }
 
-/* group -> "10.0.0.1, 10.0.0.2" */
-static int collect(const json_t *groups, struct map *members, struct err *e)
+/* 'm' is the set of a group, 'g' its chain. */
+static void add_name(char kind, const char *group, struct sbuf *out)
+{
+	sbuf_addc(out, kind);
+	hex_encode(group, strlen(group), out);
+}
+
+static void add_where(const struct net_shape *s, const char *verb, struct sbuf *out)
+{
+	sbuf_addf(out, "%s inet stoker_%s_isolation ", verb, s->prefix);
+}
+
+static void add_group(const struct net_shape *s, const char *group, struct sbuf *out)
+{
+	add_where(s, "add set", out);
+	add_name('m', group, out);
+	sbuf_adds(out, " { type ipv4_addr; }\n");
+	add_where(s, "add chain", out);
+	add_name('g', group, out);
+	sbuf_addc(out, '\n');
+	add_where(s, "add rule", out);
+	add_name('g', group, out);
+	sbuf_adds(out, " ip daddr @");
+	add_name('m', group, out);
+	sbuf_adds(out, " accept\n");
+	add_where(s, "add rule", out);
+	add_name('g', group, out);
+	sbuf_adds(out, " reject with icmp admin-prohibited\n");
+}
+
+static void add_member(const struct net_shape *s, const char *ip, const char *group, struct sbuf *out)
+{
+	add_where(s, "add element", out);
+	if (!*group) {
+		sbuf_addf(out, "open { %s }\n", ip);
+		return;
+	}
+	add_name('m', group, out);
+	sbuf_addf(out, " { %s }\n", ip);
+	add_where(s, "add element", out);
+	sbuf_addf(out, "groups { %s : goto ", ip);
+	add_name('g', group, out);
+	sbuf_adds(out, " }\n");
+}
+
+static void remove_member(const struct net_shape *s, const char *ip, const char *group, struct sbuf *out)
+{
+	add_where(s, "delete element", out);
+	if (!*group) {
+		sbuf_addf(out, "open { %s }\n", ip);
+		return;
+	}
+	add_name('m', group, out);
+	sbuf_addf(out, " { %s }\n", ip);
+	add_where(s, "delete element", out);
+	sbuf_addf(out, "groups { %s }\n", ip);
+}
+
+/* Makes the group unless it is there. */
+static void need_group(const struct net_shape *s, const char *group, json_t *names, struct sbuf *out)
+{
+	if (!*group || json_object_get(names, group))
+		return;
+	add_group(s, group, out);
+	json_object_set_new(names, group, json_true());
+}
+
+void isolation_none(const struct net_shape *s, struct sbuf *out)
+{
+	sbuf_addf(out, "table inet stoker_%s_isolation\ndelete table inet stoker_%s_isolation\n", s->prefix, s->prefix);
+}
+
+int isolation_rules(const struct net_shape *s, const json_t *groups, json_t *names, struct sbuf *out, struct err *e)
 {
 	const char *address;
+	char ip[NET_IP_LEN];
 	json_t *group;
 
+	isolation_none(s, out);
+	sbuf_addf(out, "table inet stoker_%s_isolation {\n", s->prefix);
+	sbuf_adds(out, "set open { type ipv4_addr; }\nmap groups { type ipv4_addr : verdict; }\n"
+		       "chain forward { type filter hook forward priority filter; policy accept;\n");
+	sbuf_addf(out, "iifname != \"%s\" accept\noifname != \"%s\" accept\n", s->links, s->links);
+	sbuf_adds(out, "ct state established,related accept\nip saddr @open accept\nip daddr @open accept\n"
+		       "ip saddr vmap @groups\nreject with icmp admin-prohibited\n}\n}\n");
 	json_object_foreach ((json_t *)groups, address, group) {
-		const char *name = json_string_value(group);
-		struct sbuf *list;
-		char text[NET_IP_LEN];
-		uint32_t ip;
-
-		if (!net_ip_parse(address, &ip) || !name)
-			return err_set(e, ERR_INVALID, "isolation: \"%s\": an address and a group are needed", address);
-		list = map_find(members, name);
-		if (!list) {
-			list = xcalloc(1, sizeof(*list));
-			sbuf_init(list, NET_RULES_MAX);
-			map_set(members, name, list);
-		}
-		sbuf_addf(list, "%s%s", list->n ? ", " : "", net_ip_print(ip, text));
+		if (check(address, group, ip, e) < 0)
+			return -1;
+		need_group(s, json_string_value(group), names, out);
+		add_member(s, ip, json_string_value(group), out);
 	}
 	return 0;
 }
 
-static void group_sets(const struct map *members, struct sbuf *out)
+int isolation_change(const struct net_shape *s, const json_t *groups, const json_t *changes, json_t *names,
+		     struct sbuf *out, struct err *e)
 {
-	size_t pos = 0;
-	unsigned i = 0;
-	const char *name;
-	void *list;
+	const char *address;
+	char ip[NET_IP_LEN];
+	json_t *group;
 
-	while (map_next(members, &pos, &name, &list))
-		if (*name)
-			sbuf_addf(out, "set m%u { type ipv4_addr; elements = { %s }; }\n", i++,
-				  ((struct sbuf *)list)->p);
-}
+	json_object_foreach ((json_t *)changes, address, group) {
+		const char *old = json_string_value(json_object_get(groups, address));
+		const char *new = json_string_value(group);
 
-static void group_chains(const struct map *members, struct sbuf *out)
-{
-	size_t pos = 0;
-	unsigned i = 0;
-	const char *name;
-	void *list;
-
-	while (map_next(members, &pos, &name, &list))
-		if (*name) {
-			sbuf_addf(out, "chain g%u {\nip daddr @m%u accept\n", i, i);
-			sbuf_adds(out, "reject with icmp admin-prohibited\n}\n");
-			i++;
-		}
-}
-
-static void group_map(const struct map *members, struct sbuf *out)
-{
-	size_t pos = 0;
-	unsigned i = 0;
-	const char *name;
-	void *list;
-
-	sbuf_adds(out, "map groups { type ipv4_addr : verdict;\n");
-	while (map_next(members, &pos, &name, &list)) {
-		struct str rest = sbuf_str(list);
-		struct str ip;
-
-		if (!*name)
+		if (str_same(old, new))
 			continue;
-		sbuf_adds(out, i ? "" : "elements = { ");
-		while (str_split(&rest, ',', &ip))
-			sbuf_addf(out, "%.*s : goto g%u, ", STR_FMT(str_trim(ip)), i);
-		i++;
+		if (new &&check(address, group, ip, e) < 0)
+			return -1;
+		if (old)
+			remove_member(s, address, old, out);
+		if (new) {
+			need_group(s, new, names, out);
+			add_member(s, ip, new, out);
+		}
 	}
-	sbuf_adds(out, i ? "};\n}\n" : "}\n");
-}
-
-int isolation_rules(const struct net_shape *s, const json_t *groups, struct sbuf *out, struct err *e)
-{
-	struct map members;
-	const struct sbuf *open;
-	int r;
-
-	map_init(&members, free_members);
-	r = collect(groups, &members, e);
-	if (r == 0) {
-		open = map_find(&members, "");
-		sbuf_addf(out, "table inet stoker_%s_isolation\ndelete table inet stoker_%s_isolation\n", s->prefix,
-			  s->prefix);
-		sbuf_addf(out, "table inet stoker_%s_isolation {\n", s->prefix);
-		if (open)
-			sbuf_addf(out, "set open { type ipv4_addr; elements = { %s }; }\n", open->p);
-		group_sets(&members, out);
-		group_chains(&members, out);
-		group_map(&members, out);
-		sbuf_adds(out, "chain forward { type filter hook forward priority filter; policy accept;\n");
-		sbuf_addf(out, "iifname != \"%s\" accept\noifname != \"%s\" accept\n", s->links, s->links);
-		sbuf_adds(out, "ct state established,related accept\n");
-		if (open)
-			sbuf_adds(out, "ip saddr @open accept\nip daddr @open accept\n");
-		sbuf_adds(out, "ip saddr vmap @groups\nreject with icmp admin-prohibited\n}\n}\n");
-	}
-	map_done(&members);
-	return r;
+	return 0;
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* net_lease.h - which pod has which address, remembered in files */
+/* net_lease.h - which pod has which address, remembered in a file */
 #ifndef STOKER_NODE_NET_LEASE_H
 #define STOKER_NODE_NET_LEASE_H
 
 #include <jansson.h>
 
 #include "base/err.h"
+
+#define LEASES_JOURNAL "journal" /* the file in the directory of leases */
 
 struct leases;
 

@@ -236,6 +236,13 @@ int link_make_bridge(struct netlink *nl, const char *name, const uint8_t mac[6],
 	return 0;
 }
 
+/* By default the kernel makes queues for every processor there could be, each with files in sysfs; a veth uses one. */
+static void put_one_queue(struct request *q)
+{
+	mnl_attr_put_u32(q->head, IFLA_NUM_TX_QUEUES, 1);
+	mnl_attr_put_u32(q->head, IFLA_NUM_RX_QUEUES, 1);
+}
+
 int link_make_veth(struct netlink *nl, const struct veth *v, struct err *e)
 {
 	auto_close int ns = open(v->ns, O_RDONLY | O_CLOEXEC);
@@ -250,6 +257,7 @@ int link_make_veth(struct netlink *nl, const struct veth *v, struct err *e)
 	mnl_attr_put_strz(q.head, IFLA_IFNAME, v->name);
 	mnl_attr_put(q.head, IFLA_ADDRESS, 6, v->mac);
 	mnl_attr_put_u32(q.head, IFLA_MTU, v->mtu);
+	put_one_queue(&q);
 	info = mnl_attr_nest_start(q.head, IFLA_LINKINFO);
 	mnl_attr_put_strz(q.head, IFLA_INFO_KIND, "veth");
 	data = mnl_attr_nest_start(q.head, IFLA_INFO_DATA);
@@ -258,6 +266,7 @@ int link_make_veth(struct netlink *nl, const struct veth *v, struct err *e)
 	mnl_attr_put_strz(q.head, IFLA_IFNAME, v->peer);
 	mnl_attr_put(q.head, IFLA_ADDRESS, 6, v->peer_mac);
 	mnl_attr_put_u32(q.head, IFLA_MTU, v->mtu);
+	put_one_queue(&q);
 	mnl_attr_put_u32(q.head, IFLA_NET_NS_FD, (uint32_t)ns);
 	mnl_attr_nest_end(q.head, peer);
 	mnl_attr_nest_end(q.head, data);

@@ -287,8 +287,10 @@ static void remove_files(struct net *n)
 {
 	auto_free char *state = state_path(n);
 	auto_free char *leases = xasprintf("%s/leases", n->dir);
+	auto_free char *journal = xasprintf("%s/" LEASES_JOURNAL, leases);
 
 	unlink(state);
+	unlink(journal);
 	rmdir(leases);
 	rmdir(n->dir);
 }

@@ -32,7 +32,9 @@ struct net {
 	bool set_forwarding; /* ip_forward was 0 before us */
 	json_t *services;    /* last applied, or NULL */
 	struct service_rules *rules;
-	json_t *groups; /* last applied, or NULL */
+	bool isolation_known; /* this process has made or removed the table */
+	json_t *groups;       /* last applied, or NULL: nobody is isolated */
+	json_t *group_names;  /* what the table has chains for, as keys */
 	struct loop_timer reap;
 };
 

@@ -62,7 +62,12 @@ void service_rules_diff(const struct net_shape *s, const struct service_rules *o
 			struct sbuf *out);
 
 /* --- net_isolation.c --- */
-/* The whole table for a document of net_sync_isolation(). */
-int isolation_rules(const struct net_shape *s, const json_t *groups, struct sbuf *out, struct err *e);
+/* The whole table for a document of net_sync_isolation(); `names` gets the groups that are in it. */
+int isolation_rules(const struct net_shape *s, const json_t *groups, json_t *names, struct sbuf *out, struct err *e);
+/* What leads from `groups` to it with the changes of net_change_isolation(); `names` gets new groups. */
+int isolation_change(const struct net_shape *s, const json_t *groups, const json_t *changes, json_t *names,
+		     struct sbuf *out, struct err *e);
+/* No table. */
+void isolation_none(const struct net_shape *s, struct sbuf *out);
 
 #endif

@@ -4,6 +4,9 @@
 
 #include <stdlib.h>
 
+#include <stdio.h>
+#include <sys/stat.h>
+
 #include "base/mem.h"
 #include "node/net_lab.h"
 #include "node/net_lease.h"
@@ -207,12 +210,100 @@ TEST("isolation takes addresses and groups, nothing else")
 	struct net_shape s = shape();
 	json_auto_t *good = lab_json("{'10.244.0.2':'x } evil','10.244.0.3':''}");
 	json_auto_t *bad = lab_json("{'not an address':'x'}");
+	json_auto_t *names = json_object();
 	auto_sbuf struct sbuf text = SBUF(NET_RULES_MAX);
 	struct err e = ERR_INIT;
 
-	CHECK_INT(isolation_rules(&s, good, &text, &e), 0);
+	CHECK_INT(isolation_rules(&s, good, names, &text, &e), 0);
 	CHECK(!strstr(text.p, "evil"));
-	CHECK(strstr(text.p, "set open { type ipv4_addr; elements = { 10.244.0.3 }; }\n"));
-	CHECK_INT(isolation_rules(&s, bad, &text, &e), -1);
+	CHECK(strstr(text.p, "_isolation open { 10.244.0.3 }\n"));
+	CHECK_INT(isolation_rules(&s, bad, names, &text, &e), -1);
 	CHECK_INT(e.kind, ERR_INVALID);
+	CHECK_INT(isolation_change(&s, good, bad, names, &text, &e), -1);
+	CHECK_INT(json_object_size(names), 1);
+}
+
+TEST("a change of isolation touches only what changes")
+{
+	static const struct {
+		const char *changes, *want;
+	} rows[] = {
+		{ "{'10.244.0.2':'a'}", "" },
+		{ "{'10.244.0.9':null}", "" },
+		{ "{'10.244.0.9':''}", "add element inet stoker_0a1b2c3d_isolation open { 10.244.0.9 }\n" },
+		{ "{'10.244.0.3':null}", "delete element inet stoker_0a1b2c3d_isolation open { 10.244.0.3 }\n" },
+		{ "{'10.244.0.9':'a'}",
+		  "add element inet stoker_0a1b2c3d_isolation m61 { 10.244.0.9 }\n"
+		  "add element inet stoker_0a1b2c3d_isolation groups { 10.244.0.9 : goto g61 }\n" },
+		{ "{'10.244.0.2':''}", "delete element inet stoker_0a1b2c3d_isolation m61 { 10.244.0.2 }\n"
+				       "delete element inet stoker_0a1b2c3d_isolation groups { 10.244.0.2 }\n"
+				       "add element inet stoker_0a1b2c3d_isolation open { 10.244.0.2 }\n" },
+	};
+	struct net_shape s = shape();
+	json_auto_t *groups = lab_json("{'10.244.0.2':'a','10.244.0.3':''}");
+	json_auto_t *names = lab_json("{'a':true}");
+	struct err e = ERR_INIT;
+
+	snprintf(s.prefix, sizeof(s.prefix), "0a1b2c3d");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_sbuf struct sbuf text = SBUF(NET_RULES_MAX);
+		json_auto_t *changes = lab_json("%s", rows[i].changes);
+
+		CHECK_INT(isolation_change(&s, groups, changes, names, &text, &e), 0);
+		CHECK_STR(text.p ? text.p : "", rows[i].want);
+	}
+}
+
+static void write_text(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+TEST("a journal of leases with a torn or foreign line keeps the rest")
+{
+	auto_free char *dir = xasprintf("%s/torn", test_dir());
+	auto_free char *path = xasprintf("%s/" LEASES_JOURNAL, dir);
+	struct leases *l = NULL;
+	struct lease *lease = NULL;
+	struct err e = ERR_INIT;
+
+	CHECK_INT(leases_open(dir, 256, &l, &e), 0);
+	leases_free(l);
+	write_text(path, "{\"index\":2,\"uid\":\"a\"}\n{\"index\":3,\"uid\":\"b\",\"ports\":[{\"hostPort\":80}]}\n"
+			 "rubbish\n{\"index\":900,\"uid\":\"far\"}\n{\"index\":2}\n{\"index\":4,\"uid\":\"c\"}\n"
+			 "{\"index\":5,\"uid\":\"c\"}\n{\"index\":6,\"ui");
+	CHECK_INT(leases_open(dir, 256, &l, &e), 0);
+	CHECK_INT(leases_count(l), 2);
+	CHECK(!leases_find(l, "a"));
+	CHECK_INT(json_array_size(leases_find(l, "b")->ports), 1);
+	CHECK_INT(leases_find(l, "c")->index, 5);
+	CHECK_INT(leases_take(l, "d", &lease, &e), 0);
+	leases_free(l);
+	CHECK_INT(leases_open(dir, 256, &l, &e), 0);
+	CHECK_INT(leases_count(l), 3);
+	leases_free(l);
+}
+
+TEST("a journal of leases does not grow without end")
+{
+	auto_free char *dir = xasprintf("%s/long", test_dir());
+	auto_free char *path = xasprintf("%s/" LEASES_JOURNAL, dir);
+	struct leases *l = NULL;
+	struct lease *lease = NULL;
+	struct err e = ERR_INIT;
+	struct stat st;
+
+	CHECK_INT(leases_open(dir, 65536, &l, &e), 0);
+	CHECK_INT(leases_take(l, "stays", &lease, &e), 0);
+	for (int i = 0; i < 5000; i++) {
+		CHECK_INT(leases_take(l, "comes and goes", &lease, &e), 0);
+		leases_release(l, lease);
+	}
+	leases_free(l);
+	CHECK(stat(path, &st) == 0 && st.st_size < 64 * 1024);
+	CHECK_INT(leases_open(dir, 65536, &l, &e), 0);
+	CHECK_INT(leases_count(l), 1);
+	leases_free(l);
 }

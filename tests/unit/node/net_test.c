@@ -325,6 +325,42 @@ TEST("pods of different groups do not reach each other, not even through a servi
 	lab_leave(&lab);
 }
 
+static void change(struct lab *lab, json_t *changes)
+{
+	struct err e = ERR_INIT;
+
+	if (net_change_isolation(lab->net, changes, &e) < 0)
+		test_fail(__FILE__, __LINE__, "%s", e.text);
+	json_decref(changes);
+}
+
+TEST("isolation changes pod by pod, mends itself, and can be given up")
+{
+	struct lab lab;
+	struct err e = ERR_INIT;
+
+	lab_enter(&lab);
+	if (lab_open(&lab, PREFIX) && lab_pod(&lab, 0) && lab_pod(&lab, 1) && lab_pod(&lab, 2)) {
+		lab_serve(&lab, 0, "0.0.0.0", 8080, "0");
+		change(&lab, lab_json("{'%s':'ann'}", lab.pods[0].ip)); /* nothing is in force */
+		CHECK_STR(lab_ask(&lab, 1, lab.pods[0].ip, 8080), "0");
+		isolate(&lab, lab_json("{'%s':'ann'}", lab.pods[0].ip));
+		change(&lab, lab_json("{'%s':'bob','%s':''}", lab.pods[1].ip, lab.pods[2].ip));
+		CHECK_STR(lab_ask(&lab, 1, lab.pods[0].ip, 8080), "prohibited");
+		CHECK_STR(lab_ask(&lab, 2, lab.pods[0].ip, 8080), "0");
+		change(&lab, lab_json("{'%s':'ann','%s':null}", lab.pods[1].ip, lab.pods[2].ip));
+		CHECK_STR(lab_ask(&lab, 1, lab.pods[0].ip, 8080), "0");
+		CHECK_STR(lab_ask(&lab, 2, lab.pods[0].ip, 8080), "prohibited");
+		lab_shell(&lab, -1, "nft flush ruleset");
+		change(&lab, lab_json("{'%s':'bob'}", lab.pods[1].ip));
+		CHECK_STR(lab_ask(&lab, 1, lab.pods[0].ip, 8080), "prohibited");
+		CHECK_INT(net_sync_isolation(lab.net, NULL, &e), 0);
+		CHECK_STR(lab_ask(&lab, 1, lab.pods[0].ip, 8080), "0");
+	}
+	net_free(lab.net, true);
+	lab_leave(&lab);
+}
+
 TEST("a pod cannot speak with another's address, nor to others behind the host's back")
 {
 	struct lab lab;
