@@ -22,7 +22,7 @@ struct volume_context {
 	const char *dir; /* DIR/pods/<uid>/volumes */
 	gid_t fs_group;  /* (gid_t)-1: none */
 	uid_t owner;     /* (uid_t)-1: an admin's pod; else host paths are opened with this user's rights only */
-	const json_t *host_roots; /* array of directories below which an owner's hostPath must be; NULL: anywhere */
+	const json_t *host_roots; /* array of directories below which an owner's hostPath must be; NULL: nowhere */
 };
 
 /* Which objects must be fetched before volumes_prepare() can work: a new array of "configmaps/NAME", with '?' in front

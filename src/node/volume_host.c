@@ -67,8 +67,6 @@ static bool is_permitted(const struct volume *v, int fd)
 	json_t *root;
 	size_t i;
 
-	if (!v->c->host_roots)
-		return path;
 	json_array_foreach ((json_t *)v->c->host_roots, i, root) {
 		auto_close int root_fd = json_is_string(root) ? volume_open(json_string_value(root)) : -1;
 		auto_free char *real = root_fd >= 0 ? volume_fd_path(root_fd) : NULL;
