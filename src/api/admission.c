@@ -7,6 +7,7 @@
 #include "api/authn.h"
 #include "api/authz.h"
 #include "api/crd.h"
+#include "api/default_class.h"
 #include "api/pod_owner.h"
 #include "api/pod_security.h"
 #include "api/service_address.h"
@@ -110,6 +111,7 @@ static const struct admit_rule rules[] = {
 	{ "apiextensions.k8s.io", "customresourcedefinitions", admit_crd },
 	{ "rbac.authorization.k8s.io", NULL, admit_rbac },
 	{ "stoker.dev", "tokens", admit_token },
+	{ "", "persistentvolumeclaims", default_class_admit },
 	{ "certificates.k8s.io", "certificatesigningrequests", admit_certificate },
 	{ "", "namespaces", pod_owner_admit_namespace },
 	{ "", "namespaces", pod_security_admit_namespace },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bootstrap.c - system namespaces, the kubernetes Service, priority classes: rows of JSON, made through the ordinary
- * write path */
+/* bootstrap.c - system namespaces, the kubernetes Service, priority and storage classes: rows of JSON, made through the
+ * ordinary write path */
 #include "api/bootstrap.h"
 
 #include "api/verbs.h"
@@ -28,6 +28,10 @@ static const struct {
 	  "{\"value\":2000001000,\"description\":\"Used for system critical pods that must not be moved from their "
 	  "current "
 	  "node.\"}" },
+	{ "storage.k8s.io", "v1", "storageclasses", "", "stoker-local",
+	  "{\"metadata\":{\"annotations\":{\"storageclass.kubernetes.io/is-default-class\":\"true\"}},"
+	  "\"provisioner\":\"stoker.dev/directory\",\"reclaimPolicy\":\"Delete\","
+	  "\"volumeBindingMode\":\"Immediate\"}" },
 };
 
 int bootstrap_object(struct api *api, const char *group, const char *version, const char *plural, const char *ns,

@@ -3,6 +3,7 @@
 #include "control/control.h"
 
 #include "base/mem.h"
+#include "control/claims.h"
 #include "control/endpoints.h"
 #include "control/gc.h"
 #include "control/namespace.h"
@@ -11,6 +12,7 @@ struct control {
 	struct namespaces *namespaces;
 	struct gc *gc;
 	struct endpoints *endpoints;
+	struct claims *claims;
 };
 
 struct control *control_new(struct client *c)
@@ -20,6 +22,7 @@ struct control *control_new(struct client *c)
 	k->namespaces = namespaces_new(c);
 	k->gc = gc_new(c);
 	k->endpoints = endpoints_new(c);
+	k->claims = claims_new(c);
 	return k;
 }
 
@@ -28,6 +31,7 @@ void control_free(struct control *k)
 	if (!k)
 		return;
 	endpoints_free(k->endpoints);
+	claims_free(k->claims);
 	gc_free(k->gc);
 	namespaces_free(k->namespaces);
 	free(k);
