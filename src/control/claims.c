@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "client/event.h"
+#include "client/events.h"
 #include "control/claim_plan.h"
 
 #define AGAIN_MS     200
@@ -24,6 +24,7 @@
 
 struct claims {
 	struct client *client;
+	struct events *events;
 	struct informer *claims, *volumes, *classes;
 	struct loop_hook look;
 	struct loop_timer again;
@@ -160,8 +161,7 @@ static json_t *finalizers(const json_t *obj, const char *without, const char *wi
 }
 
 /* An event once, until something else is to be said. */
-static void tell(struct claims *k, const json_t *obj, const char *kind, bool warning, const char *reason,
-		 const char *message)
+static void tell(struct claims *k, const json_t *obj, bool warning, const char *reason, const char *message)
 {
 	const char *uid = jsonx_str_or(obj, "metadata.uid", "");
 	auto_free char *text = xasprintf("%s %s", reason, message);
@@ -169,13 +169,7 @@ static void tell(struct claims *k, const json_t *obj, const char *kind, bool war
 	if (str_same(map_find(&k->said, uid), text))
 		return;
 	map_set(&k->said, uid, TAKE(text));
-	event_post(k->client, &(struct event_report){ .about = obj,
-						      .kind = kind,
-						      .api_version = "v1",
-						      .type = warning ? EVENT_WARNING : EVENT_NORMAL,
-						      .reason = reason,
-						      .message = message,
-						      .component = COMPONENT });
+	events_note(k->events, obj, warning ? "Warning" : "Normal", reason, "%s", message);
 }
 
 /* ---- claims ---- */
@@ -260,7 +254,7 @@ static void plan_claim(struct claims *k, const json_t *claim, const json_t *volu
 		return;
 	p = claim_plan(claim, &v);
 	if (p.reason)
-		tell(k, claim, "PersistentVolumeClaim", p.warning, p.reason, p.message);
+		tell(k, claim, p.warning, p.reason, p.message);
 	apply(k, claim, &v, &p);
 }
 
@@ -336,7 +330,7 @@ static void plan_volume(struct claims *k, const json_t *volume)
 		return;
 	p = volume_plan(volume, claim);
 	if (p.reason)
-		tell(k, volume, "PersistentVolume", true, p.reason, p.message);
+		tell(k, volume, true, p.reason, p.message);
 	if (p.act == VOLUME_PROTECT)
 		write_volume(k, volume, NULL, NULL, finalizers(volume, NULL, VOLUME_FINALIZER));
 	else if (p.act == VOLUME_LET_GO)
@@ -396,6 +390,7 @@ struct claims *claims_new(struct client *c)
 	struct informer_handlers h = { .change = on_change, .synced = on_synced, .arg = k };
 
 	k->client = c;
+	k->events = events_new(c, COMPONENT, NULL);
 	k->delay_ms = AGAIN_MS;
 	k->look = (struct loop_hook){ .run = on_look, .arg = k, .phase = LOOP_WORK };
 	k->again = (struct loop_timer){ .fire = on_again, .arg = k };
@@ -420,6 +415,7 @@ void claims_free(struct claims *k)
 	loop_timer_done(&k->again);
 	for (struct request *r = k->requests; r; r = r->next)
 		r->owner = NULL;
+	events_free(k->events);
 	json_decref(k->busy_volumes);
 	map_done(&k->busy_claims);
 	map_done(&k->said);

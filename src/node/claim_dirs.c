@@ -16,7 +16,7 @@
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "client/event.h"
+#include "client/events.h"
 
 #define AGAIN_MS       5000
 #define DIR_MODE       0777 /* the data directory above is the server's alone; pods reach theirs by mount */
@@ -25,6 +25,7 @@
 
 struct claim_dirs {
 	struct client *client;
+	struct events *events;
 	const char *dir;
 	struct trash *trash;
 	struct informer *claims, *volumes, *classes;
@@ -58,18 +59,6 @@ static struct pending *pending_new(struct claim_dirs *d, const char *volume, con
 	return p;
 }
 
-static void tell(struct claim_dirs *d, const json_t *claim, enum event_type type, const char *reason,
-		 const char *message)
-{
-	event_post(d->client, &(struct event_report){ .about = claim,
-						      .kind = "PersistentVolumeClaim",
-						      .api_version = "v1",
-						      .type = type,
-						      .reason = reason,
-						      .message = message,
-						      .component = CLAIM_DIRS_PROVISIONER });
-}
-
 static void on_answer(void *arg, const json_t *obj, const struct err *e)
 {
 	struct pending *p = arg;
@@ -85,7 +74,7 @@ static void on_answer(void *arg, const json_t *obj, const struct err *e)
 		*at = p->next;
 		json_object_del(d->busy, p->volume);
 		if (e->kind == ERR_NONE && p->claim)
-			tell(d, p->claim, EVENT_NORMAL, "ProvisioningSucceeded", message);
+			events_note(d->events, p->claim, "Normal", "ProvisioningSucceeded", "%s", message);
 		else if (e->kind != ERR_NONE && e->kind != ERR_EXISTS && e->kind != ERR_NOT_FOUND) {
 			log_warn("provision volume=%s: %s, trying again", p->volume, e->text);
 			loop_timer_set(d->client->loop, &d->again, AGAIN_MS);
@@ -149,7 +138,7 @@ static void provision(struct claim_dirs *d, const json_t *claim)
 		auto_free char *message = xasprintf("failed to provision volume with StorageClass \"%s\": %s",
 						    jsonx_str_or(class, "metadata.name", ""), e.text);
 
-		tell(d, claim, EVENT_WARNING, "ProvisioningFailed", message);
+		events_note(d->events, claim, "Warning", "ProvisioningFailed", "%s", message);
 		if (e.kind != ERR_INVALID)
 			loop_timer_set(d->client->loop, &d->again, AGAIN_MS);
 		return;
@@ -239,6 +228,7 @@ struct claim_dirs *claim_dirs_new(struct client *c, const char *dir, struct tras
 	struct informer_handlers h = { .change = on_change, .synced = on_again, .arg = d };
 
 	d->client = c;
+	d->events = events_new(c, CLAIM_DIRS_PROVISIONER, NULL);
 	d->dir = dir;
 	d->trash = trash;
 	d->busy = json_object();
@@ -262,6 +252,7 @@ void claim_dirs_free(struct claim_dirs *d)
 	loop_timer_done(&d->again);
 	for (struct pending *p = d->first; p; p = p->next)
 		p->owner = NULL;
+	events_free(d->events);
 	json_decref(d->busy);
 	free(d);
 }

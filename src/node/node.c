@@ -22,6 +22,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "loop/crypto.h"
+#include "node/claim_dirs.h"
 #include "node/node_object.h"
 #include "node/pod.h"
 
@@ -35,6 +36,7 @@
 struct node {
 	struct node_parts parts;
 	struct kubelet *kubelet;
+	struct claim_dirs *claim_dirs;
 	struct informer *informer;
 	struct map pods; /* uid -> struct pod * */
 	char *dir, *name, *prefix, *ip, *problem;
@@ -378,6 +380,7 @@ static int open_parts(struct node *n, const struct node_config *config, struct e
 	    logs_open(n->parts.loop, &logs, &n->parts.logs, e) < 0)
 		return -1;
 	n->parts.trash = trash_new(n->parts.loop, n->dir);
+	n->claim_dirs = claim_dirs_new(n->parts.client, n->dir, n->parts.trash);
 	open_runtime(n, config);
 	if (n->parts.fake)
 		n->services_known = true;
@@ -438,6 +441,7 @@ void node_free(struct node *n)
 	loop_unschedule(n->parts.loop, &n->tell);
 	loop_timer_done(&n->again);
 	map_done(&n->pods);
+	claim_dirs_free(n->claim_dirs);
 	services_free(n->parts.services);
 	runtime_free(n->parts.runtime);
 	if (n->parts.net)
