@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* serve.c - `stoker serve`: builds the server from its rooms, in order, and takes it down in reverse
  *
- *	directory -> keys and certificates -> store -> API -> HTTP listeners -> ready
+ *	directory -> keys and certificates -> store -> API -> HTTP listeners -> this machine as a node -> ready
  *
  * It is ready when the objects made at first start are committed and admin.kubeconfig is written; then it prints one
  *line. Nothing here decides anything: this file is the wiring.
@@ -27,18 +27,22 @@
 #include "client/kubeconfig.h"
 #include "control/control.h"
 #include "loop/http.h"
+#include "node/node.h"
+#include "sched/sched.h"
 
 #define HISTORY_SECONDS 600
 #define HISTORY_ROWS    100000
 #define EVENT_SECONDS   3600
 #define AUDIT_MIB       64
+#define LOG_SECONDS     (7 * 86400)
+#define LOG_MIB         10240
 #define HEAP_KEEP       (4 * 1024 * 1024)
 #define HEAP_STEP       (512 * 1024)
 
 struct serve_settings {
 	const char *data, *listen, *socket, *config, *node_name, *runtime, *admin_group, *log_level;
 	struct opt_strings sans, host_paths;
-	int64_t gpus, audit_mib, history;
+	int64_t gpus, audit_mib, history, log_keep, log_mib;
 };
 
 #define OPT(member_) .offset = offsetof(struct serve_settings, member_)
@@ -102,6 +106,18 @@ static const struct opt serve_opts[] = {
 	  OPT(history),
 	  .arg = "TIME",
 	  .help = "how far back a watch can resume (default: 10m)" },
+	{ .name = "log-keep",
+	  .type = OPT_DURATION,
+	  OPT(log_keep),
+	  .arg = "TIME",
+	  .help = "how long logs outlive their pods; 0 is for ever (default: 7d)" },
+	{ .name = "log-size",
+	  .type = OPT_INT,
+	  OPT(log_mib),
+	  .arg = "MIB",
+	  .min = 0,
+	  .max = 1 << 30,
+	  .help = "all logs together; the oldest of ended pods go first; 0 is no limit (default: 10240)" },
 	{ .name = "audit-size",
 	  .type = OPT_INT,
 	  OPT(audit_mib),
@@ -127,6 +143,8 @@ struct server {
 	struct rest *rest;
 	struct client *client;
 	struct control *control;
+	struct sched *sched;
+	struct node *node;
 	struct tls_server *tls;
 	struct http_server *http;
 	struct store_after started;
@@ -135,6 +153,7 @@ struct server {
 	char *url;
 	char *kubeconfig;
 	char *advertise;
+	int port;
 	int status;
 };
 
@@ -296,10 +315,35 @@ static int listen_all(struct server *sv, const struct serve_settings *s, const c
 	if (http_listen_tcp(sv->http, host, port, sv->tls, &port, e) < 0 ||
 	    http_listen_unix(sv->http, s->socket, e) < 0)
 		return -1;
+	sv->port = port;
 	snprintf(sv->advertise, 300, strchr(host, ':') ? "[%.250s]:%d" : "%.250s:%d", host, port);
 	sv->url = xasprintf("https://%s", sv->advertise);
 	if (!is_loopback(host))
 		log_info("listen beyond this machine address=%s", sv->advertise);
+	return 0;
+}
+
+/* Where pods reach the API: a wildcard is no address. */
+static int open_node(struct server *sv, const struct serve_settings *s, struct err *e)
+{
+	const char *colon = strrchr(sv->advertise, ':');
+	auto_free char *host = xstrndup(sv->advertise, (size_t)(colon - sv->advertise));
+	struct node_config config = {
+		.dir = s->data,
+		.name = s->node_name,
+		.runtime = s->runtime ? s->runtime : "auto",
+		.gpus = (int)s->gpus,
+		.host_roots = sv->host_roots,
+		.api_host = streq(host, "0.0.0.0") || strchr(host, '[') ? "127.0.0.1" : host,
+		.api_port = sv->port,
+		.log_keep_seconds = s->log_keep,
+		.log_max_bytes = s->log_mib * 1024 * 1024,
+	};
+
+	if (node_new(sv->client, &config, &sv->node, e) < 0)
+		return -1;
+	rest_set_kubelet(sv->rest, node_kubelet(sv->node));
+	sv->sched = sched_new(sv->client);
 	return 0;
 }
 
@@ -351,6 +395,8 @@ static void server_done(struct server *sv)
 	http_server_free(sv->http);
 	tls_server_free(sv->tls);
 	rest_free(sv->rest);
+	node_free(sv->node);
+	sched_free(sv->sched);
 	control_free(sv->control);
 	client_free(sv->client);
 	api_free(sv->api);
@@ -374,7 +420,8 @@ static int start(struct server *sv, const struct serve_settings *s, struct err *
 		return -1;
 	sv->data = s->data;
 	sv->advertise = xcalloc(1, 300);
-	if (open_store(sv, s, e) < 0 || open_api(sv, s, e) < 0 || listen_all(sv, s, host, port, e) < 0)
+	if (open_store(sv, s, e) < 0 || open_api(sv, s, e) < 0 || listen_all(sv, s, host, port, e) < 0 ||
+	    open_node(sv, s, e) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(stops); i++)
 		if (loop_on_signal(sv->loop, stops[i], on_stop, sv, e) < 0)
@@ -401,7 +448,11 @@ static int run_serve(const struct command *cmd, int argc, char **argv)
 		const char *name;
 		enum log_level level;
 	} levels[] = { { "error", LOG_ERROR }, { "warn", LOG_WARN }, { "info", LOG_INFO }, { "debug", LOG_DEBUG } };
-	struct serve_settings s = { .history = HISTORY_SECONDS, .audit_mib = AUDIT_MIB, .gpus = -1 };
+	struct serve_settings s = { .history = HISTORY_SECONDS,
+				    .audit_mib = AUDIT_MIB,
+				    .gpus = -1,
+				    .log_keep = LOG_SECONDS,
+				    .log_mib = LOG_MIB };
 	auto_sbuf struct sbuf data = SBUF(4096);
 	auto_sbuf struct sbuf sock = SBUF(4096);
 	struct opt_strings words = { 0 };
