@@ -42,6 +42,7 @@
 struct serve_settings {
 	const char *data, *listen, *socket, *config, *node_name, *runtime, *admin_group, *log_level;
 	struct opt_strings sans, host_paths;
+	bool no_node;
 	int64_t gpus, audit_mib, history, log_keep, log_mib;
 };
 
@@ -83,6 +84,7 @@ static const struct opt serve_opts[] = {
 	  OPT(node_name),
 	  .arg = "NAME",
 	  .help = "name of this machine's node (default: the short host name)" },
+	{ .name = "no-node", .type = OPT_FLAG, OPT(no_node), .help = "serve the API only: this machine runs no pods" },
 	{ .name = "gpus",
 	  .type = OPT_INT,
 	  OPT(gpus),
@@ -340,6 +342,8 @@ static int open_node(struct server *sv, const struct serve_settings *s, struct e
 		.log_max_bytes = s->log_mib * 1024 * 1024,
 	};
 
+	if (s->no_node)
+		return 0;
 	if (node_new(sv->client, &config, &sv->node, e) < 0)
 		return -1;
 	rest_set_kubelet(sv->rest, node_kubelet(sv->node));
@@ -380,14 +384,36 @@ static void on_started(void *arg, const struct err *commit)
 	fflush(stdout);
 }
 
-static void on_stop(void *arg, int signo)
+static void stop(struct server *sv)
+{
+	http_server_drain(sv->http);
+	watch_hub_drain(api_hub(sv->api));
+	loop_stop(sv->loop);
+}
+
+static void on_drained(void *arg)
+{
+	stop(arg);
+}
+
+/* `stoker down`: pods first. */
+static void on_down(void *arg, int signo)
 {
 	struct server *sv = arg;
 
 	(void)signo;
-	http_server_drain(sv->http);
-	watch_hub_drain(api_hub(sv->api));
-	loop_stop(sv->loop);
+	if (!sv->node) {
+		stop(sv);
+		return;
+	}
+	log_info("end all pods, then stop");
+	node_drain(sv->node, on_drained, sv);
+}
+
+static void on_stop(void *arg, int signo)
+{
+	(void)signo;
+	stop(arg);
 }
 
 static void server_done(struct server *sv)
@@ -426,6 +452,8 @@ static int start(struct server *sv, const struct serve_settings *s, struct err *
 	for (size_t i = 0; i < ARRAY_SIZE(stops); i++)
 		if (loop_on_signal(sv->loop, stops[i], on_stop, sv, e) < 0)
 			return -1;
+	if (loop_on_signal(sv->loop, SIGUSR1, on_down, sv, e) < 0)
+		return -1;
 	sv->started = (struct store_after){ .fn = on_started, .arg = sv };
 	store_after(sv->store, &sv->started);
 	return 0;
@@ -506,7 +534,8 @@ const struct command cmd_serve = {
 	.args = "[--data DIR] [--listen HOST:PORT] [--socket PATH] [--config FILE]",
 	.summary = "Run the server in the foreground",
 	.details = "When it can serve it prints one line, `stoker: ready URL KUBECONFIG`, and has written\n"
-		   "DIR/admin.kubeconfig. SIGTERM or Ctrl-C end it cleanly.\n\n"
+		   "DIR/admin.kubeconfig. SIGTERM or Ctrl-C end it cleanly; pods go on and are found again\n"
+		   "by the next start. `stoker down` ends them too.\n\n"
 		   "Examples:\n"
 		   "  stoker serve\n"
 		   "  stoker serve --data ./lab --listen 127.0.0.1:0 --socket ./lab/sock\n"

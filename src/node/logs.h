@@ -64,8 +64,8 @@ void logs_pod_ended(struct logs *l, const char *ns, const char *pod, const char 
 /* After a start, when it is known which pods there are: those for which `lives` is false went while nobody looked. */
 void logs_settle(struct logs *l, bool (*lives)(void *arg, const char *uid), void *arg);
 /* What there is by a pod's or a job's name, newest last: array of {"namespace","pod","uid","created","owner":{"kind",
- * "name"},"job","containers":[{"name","init","attempts":[{"attempt","path","bytes"}]}],"ended"}.  "owner" and "job" (from
- * labels) only where there is one; "ended" is a time or null. */
+ * "name"},"job","containers":[{"name","init","attempts":[{"attempt","path","bytes"}]}],"ended"}.  "owner" and "job"
+ * (from labels) only where there is one; "ended" is a time or null. */
 json_t *logs_find(struct logs *l, const char *ns, const char *name);
 /* The same of one pod, or NULL. */
 json_t *logs_find_uid(struct logs *l, const char *ns, const char *uid);

@@ -41,6 +41,10 @@ struct node {
 	struct map pods; /* uid -> struct pod * */
 	char *dir, *name, *prefix, *ip, *problem;
 	bool services_known, adopted;
+	bool draining;
+	void (*drained)(void *arg);
+	void *drained_arg;
+	struct loop_hook check;
 	/* its object */
 	json_t *status; /* as last read or written */
 	struct loop_hook tell;
@@ -150,6 +154,8 @@ static void on_parts_changed(void *arg)
 {
 	struct node *n = arg;
 
+	if (n->draining)
+		loop_schedule(n->parts.loop, &n->check);
 	if (gpus_count(n->parts.gpus))
 		loop_schedule(n->parts.loop, &n->tell);
 }
@@ -200,7 +206,7 @@ static void on_pod(void *arg, const json_t *obj, const json_t *old)
 	p = map_find(&n->pods, uid);
 	if (p)
 		pod_changed(p, obj);
-	else if (obj && n->parts.runtime)
+	else if (obj && n->parts.runtime && !n->draining)
 		pod_begin(add_pod(n, obj));
 }
 
@@ -212,6 +218,54 @@ static void on_exited(void *arg, const char *id, const struct exit_info *exit)
 
 	if (p)
 		pod_exited(p, id, exit);
+}
+
+/* ---- the end ---- */
+
+static size_t count_holding(const struct node *n)
+{
+	size_t count = 0;
+	const char *uid;
+	void *p;
+	size_t pos = 0;
+
+	while (map_next(&n->pods, &pos, &uid, &p))
+		count += pod_holds(p);
+	return count;
+}
+
+static void on_check(void *arg)
+{
+	struct node *n = arg;
+
+	if (n->drained && (n->adopted || !n->parts.runtime) && !count_holding(n)) {
+		void (*done)(void *) = n->drained;
+
+		n->drained = NULL;
+		done(n->drained_arg);
+	}
+}
+
+static void drain_pods(struct node *n)
+{
+	const char *uid;
+	void *p;
+	size_t pos = 0;
+
+	while (map_next(&n->pods, &pos, &uid, &p))
+		pod_fail(p, "Terminated", "Pod was terminated in response to imminent node shutdown.");
+}
+
+void node_drain(struct node *n, void (*done)(void *arg), void *arg)
+{
+	n->drained = done;
+	n->drained_arg = arg;
+	n->draining = true;
+	free(n->problem);
+	n->problem = xstrdup("the node is being shut down");
+	loop_schedule(n->parts.loop, &n->tell);
+	loop_schedule(n->parts.loop, &n->check);
+	drain_pods(n);
 }
 
 /* ---- adoption ---- */
@@ -260,6 +314,13 @@ static json_t *uids_of(const struct node *n)
 	return uids;
 }
 
+static bool lives(void *arg, const char *uid)
+{
+	struct node *n = arg;
+
+	return map_find(&n->pods, uid) != NULL;
+}
+
 static void adopt(struct node *n)
 {
 	json_auto_t *uids = NULL;
@@ -281,9 +342,14 @@ static void adopt(struct node *n)
 	if (n->parts.net)
 		net_keep_only(n->parts.net, uids);
 	gpus_keep_only(n->parts.gpus, uids);
+	logs_settle(n->parts.logs, lives, n);
 	pos = 0;
 	while (map_next(&n->pods, &pos, &uid, &p))
 		pod_begin(p);
+	if (n->draining) {
+		drain_pods(n);
+		loop_schedule(n->parts.loop, &n->check);
+	}
 	loop_schedule(n->parts.loop, &n->tell);
 }
 
@@ -420,6 +486,7 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 	n->parts.events = events_new(c, "kubelet", n->name);
 	n->tell = (struct loop_hook){ .run = tell, .arg = n, .phase = LOOP_WORK };
 	n->again = (struct loop_timer){ .fire = tell, .arg = n };
+	n->check = (struct loop_hook){ .run = on_check, .arg = n, .phase = LOOP_WORK };
 	if (open_parts(n, config, e) < 0) {
 		node_free(n);
 		return -1;
@@ -434,18 +501,23 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 
 void node_free(struct node *n)
 {
+	bool last;
+
 	if (!n)
 		return;
 	node_kubelet_free(n->kubelet);
 	informer_free(n->informer);
 	loop_unschedule(n->parts.loop, &n->tell);
+	loop_unschedule(n->parts.loop, &n->check);
 	loop_timer_done(&n->again);
+	/* Before adoption nobody knows what is still there. */
+	last = n->adopted && !count_holding(n);
 	map_done(&n->pods);
 	claim_dirs_free(n->claim_dirs);
 	services_free(n->parts.services);
 	runtime_free(n->parts.runtime);
 	if (n->parts.net)
-		net_free(n->parts.net, false);
+		net_free(n->parts.net, last);
 	images_free(n->parts.images);
 	gpus_free(n->parts.gpus);
 	logs_free(n->parts.logs);

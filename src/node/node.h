@@ -24,7 +24,9 @@ struct node_config {
 
 /* Never fails for what the machine lacks: the node is then NotReady and says why. */
 int node_new(struct client *c, const struct node_config *config, struct node **ret, struct err *e);
-/* Containers go on. */
+/* Ends every pod, as when a machine is shut down; `done` once, when nothing of them is left on this machine. */
+void node_drain(struct node *n, void (*done)(void *arg), void *arg);
+/* Containers go on.  The network goes when no pod has a part in it. */
 void node_free(struct node *n);
 struct kubelet *node_kubelet(struct node *n);
 

@@ -273,7 +273,7 @@ static void check_deadline(struct pod *p)
 
 void pod_fail(struct pod *p, const char *reason, const char *message)
 {
-	if (p->failed)
+	if (p->failed || p->over)
 		return;
 	p->failed = true;
 	p->reason = xstrdup(reason);
@@ -522,7 +522,7 @@ const char *pod_uid(const struct pod *p)
 
 bool pod_holds(const struct pod *p)
 {
-	return !p->swept && !p->over;
+	return !p->swept;
 }
 
 /* ---- looking inside ---- */

@@ -46,6 +46,8 @@ void pod_begin(struct pod *p);
 void pod_changed(struct pod *p, const json_t *obj);
 /* A container of its has ended. */
 void pod_exited(struct pod *p, const char *id, const struct exit_info *exit);
+/* Ends the whole pod: phase Failed with this reason.  Nothing if it has ended already. */
+void pod_fail(struct pod *p, const char *reason, const char *message);
 /* Forgets it; what runs goes on. */
 void pod_free(struct pod *p);
 const char *pod_uid(const struct pod *p);

@@ -129,8 +129,6 @@ struct ctr *ticket_use(struct ticket *t);
 /* "spec.containers{name}" for events. */
 void ctr_event(struct ctr *c, const char *type, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
-/* Ends the whole pod: phase Failed with this reason. */
-void pod_fail(struct pod *p, const char *reason, const char *message);
 
 /* pod_objects.c: follows what the pod names; true once all of it has been looked up. */
 bool pod_objects_ready(struct pod *p);

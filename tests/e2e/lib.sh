@@ -5,6 +5,7 @@
 #	ok "namespaces are listed" test "$(kubectl get ns -o name | wc -l)" -ge 4
 #	done_testing
 #
+# server_start serves the API alone; node_start also makes the machine a node that runs pods for real.
 # Every name is derived from $T; everything started is ended by its pid on every way out.
 set -u
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -20,6 +21,7 @@ KUBECTL_OLD=$ROOT/build/kubectl-1.20/usr/bin/kubectl
 case $("${KUBECTL_NEW:-false}" version --client 2>/dev/null) in *'"v1.20'* | *' v1.20'*) KUBECTL_NEW= ;; esac
 PIDS=()
 MOUNTS=()
+NODES=()
 PASSED=0
 FAILED=0
 
@@ -31,6 +33,9 @@ cleanup() {
 		done
 		wait
 	} 2>/dev/null
+	for p in "${NODES[@]:-}"; do
+		[ -n "$p" ] && "$STOKER" down --data "$p" --timeout 30s >/dev/null 2>>"$T/down.err"
+	done
 	for m in "${MOUNTS[@]:-}"; do
 		[ -n "$m" ] && umount -l "$m" 2>/dev/null
 	done
@@ -87,6 +92,25 @@ done_testing() {
 
 # server_start NAME [ARGS...]: waits for the ready line; sets SERVER_PID, SOCKET, URL, KUBECONFIG.
 server_start() {
+	local name=$1
+	shift
+	server_run "$name" --no-node "$@"
+}
+# node_start NAME [ARGS...]: the same with pods that run.
+node_start() {
+	local name=$1 i
+	shift
+	NODES+=("$T/$name/data")
+	server_run "$name" "$@" || return 1
+	for ((i = 0; i < 500; i++)); do
+		kubectl get nodes 2>/dev/null | grep -q ' Ready ' && return 0
+		sleep 0.02
+	done
+	echo "the node of $name is not ready:" >&2
+	kubectl describe nodes >&2
+	return 1
+}
+server_run() {
 	local name=$1
 	shift
 	mkdir -p "$T/$name"
