@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ask.c - one small question to a server, from the connection to the end of its answer
+/* ask.c - one small question to a server, from the connection to the end of its answer, or of where that leads
  *
  * connect -> TLS -> send -> read, each step taken when the socket is ready for it.  The answer is over when HTTP says
  * so, when the server closes, or when as much as anybody wants to see of it is there.  Names are not looked up: that
@@ -17,7 +17,10 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "loop/ask_text.h"
 #include "loop/tls.h"
+
+#define REDIRECTS_MAX 10 /* kubelet's figure */
 
 enum ask_state { ASK_CONNECT, ASK_HANDSHAKE, ASK_SEND, ASK_READ };
 
@@ -26,18 +29,26 @@ struct ask {
 	enum ask_state state;
 	char *at;  /* host:port */
 	char *url; /* NULL: only connect */
-	char *host;
-	bool https;
+	/* the question */
+	struct ask_place to;
+	char *agent;
+	bool follow;
+	json_t *headers;
+	/* the connection */
 	int fd;
 	struct loop_fd *watch;
 	bool reads; /* what is watched for; else writing */
 	struct tls_conn *tls;
 	struct sbuf out;
 	size_t sent;
+	/* the answer */
 	http_parser parser;
 	bool headers_done, whole;
 	int code;
 	struct sbuf body;
+	struct sbuf header, location; /* the name being read, and the value that matters */
+	bool header_read;
+	int redirects;
 	struct loop_timer deadline;
 	struct loop_hook finish; /* for what is over before ask_start() returns */
 	struct err error;
@@ -55,9 +66,14 @@ static void ask_free(struct ask *a)
 	loop_unschedule(a->loop, &a->finish);
 	sbuf_done(&a->out);
 	sbuf_done(&a->body);
+	sbuf_done(&a->header);
+	sbuf_done(&a->location);
+	json_decref(a->headers);
 	free(a->at);
 	free(a->url);
-	free(a->host);
+	free(a->to.host);
+	free(a->to.path);
+	free(a->agent);
 	free(a);
 }
 
@@ -129,6 +145,28 @@ static void on_deadline(void *arg)
 
 /* --- the answer --- */
 
+/* Names and values may come in pieces. */
+static int on_header_name(http_parser *p, const char *at, size_t n)
+{
+	struct ask *a = p->data;
+
+	if (a->header_read)
+		sbuf_reset(&a->header);
+	a->header_read = false;
+	sbuf_add(&a->header, at, n);
+	return 0;
+}
+
+static int on_header_value(http_parser *p, const char *at, size_t n)
+{
+	struct ask *a = p->data;
+
+	a->header_read = true;
+	if (a->header.p && strcasecmp(a->header.p, "Location") == 0)
+		sbuf_add(&a->location, at, n);
+	return 0;
+}
+
 static int on_headers(http_parser *p)
 {
 	struct ask *a = p->data;
@@ -158,7 +196,9 @@ static int on_complete(http_parser *p)
 
 static void parse(struct ask *a, const char *p, size_t n)
 {
-	static const http_parser_settings settings = { .on_headers_complete = on_headers,
+	static const http_parser_settings settings = { .on_header_field = on_header_name,
+						       .on_header_value = on_header_value,
+						       .on_headers_complete = on_headers,
 						       .on_body = on_body,
 						       .on_message_complete = on_complete };
 	size_t used = http_parser_execute(&a->parser, &settings, p, n);
@@ -174,6 +214,7 @@ static void parse(struct ask *a, const char *p, size_t n)
 /* --- the steps: 1 when done, 0 to wait, -1 with a->error --- */
 
 static void watch(struct ask *a, bool reads);
+static bool redirect(struct ask *a);
 
 static int wait_for(struct ask *a, int result, const char *step)
 {
@@ -201,8 +242,8 @@ static int step_connect(struct ask *a)
 		fail_dial(a, "connect", error);
 		return -1;
 	}
-	if (a->https)
-		a->tls = tls_conn_new_unverified(a->fd, a->host);
+	if (a->to.https)
+		a->tls = tls_conn_new_unverified(a->fd, a->to.host);
 	return 1;
 }
 
@@ -270,6 +311,8 @@ static void on_ready(void *arg, bool readable, bool writable)
 	(void)writable;
 	while ((result = steps[a->state](a)) == 1 && a->state != last)
 		a->state++;
+	if (result == 1 && a->follow && redirect(a))
+		return;
 	if (result)
 		on_finish(a);
 }
@@ -281,87 +324,6 @@ static void watch(struct ask *a, bool reads)
 	loop_fd_free(a->watch);
 	a->reads = reads;
 	a->watch = loop_fd_new(a->loop, a->fd, reads, !reads, on_ready, a);
-}
-
-/* --- the question --- */
-
-static const char *header_of(const json_t *headers, const char *name)
-{
-	json_t *h;
-	size_t i;
-
-	json_array_foreach (headers, i, h) {
-		const char *has = json_string_value(json_object_get(h, "name"));
-		const char *value = json_string_value(json_object_get(h, "value"));
-
-		if (has && strcasecmp(has, name) == 0)
-			return value ? value : "";
-	}
-	return NULL;
-}
-
-/* A header that would end the line it stands in is not sent: it would be a second question. */
-static bool fits_line(const char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < 0x20 && *s != '\t')
-			return false;
-	return true;
-}
-
-static void add_header(struct sbuf *out, const char *name, const char *value)
-{
-	if (*value && fits_line(name) && fits_line(value))
-		sbuf_addf(out, "%s: %s\r\n", name, value);
-}
-
-static void add_usual(struct sbuf *out, const struct ask_request *q, const char *name, const char *value)
-{
-	const char *own = header_of(q->headers, name);
-
-	add_header(out, name, own ? own : value);
-}
-
-static void write_question(struct ask *a, const struct ask_request *q, const char *path)
-{
-	static const char *const usual[] = { "Host",       "User-Agent",     "Accept",
-					     "Connection", "Content-Length", "Transfer-Encoding" };
-	json_t *h;
-	size_t i;
-
-	sbuf_addf(&a->out, "GET %s HTTP/1.1\r\n", path);
-	add_usual(&a->out, q, "Host", a->at);
-	add_usual(&a->out, q, "User-Agent", q->agent ? q->agent : "");
-	add_usual(&a->out, q, "Accept", "*/*");
-	json_array_foreach (q->headers, i, h) {
-		const char *name = json_string_value(json_object_get(h, "name"));
-		const char *value = json_string_value(json_object_get(h, "value"));
-		bool known = !name || !value;
-
-		for (size_t k = 0; !known && k < ARRAY_SIZE(usual); k++)
-			known = strcasecmp(name, usual[k]) == 0;
-		if (!known)
-			add_header(&a->out, name, value);
-	}
-	sbuf_adds(&a->out, "Connection: close\r\n\r\n");
-}
-
-/* What may not stand in a request line is escaped; what is escaped already stays. */
-static char *path_text(const char *path)
-{
-	struct sbuf out = SBUF(LIMIT_URL);
-
-	if (*path != '/')
-		sbuf_addc(&out, '/');
-	for (; *path; path++) {
-		unsigned char c = (unsigned char)*path;
-
-		if (c <= 0x20 || c >= 0x7f || c == '"' || c == '#')
-			sbuf_addf(&out, "%%%02X", c);
-		else
-			sbuf_addc(&out, (char)c);
-	}
-	return sbuf_steal(&out);
 }
 
 static socklen_t address_of(const char *host, int port, struct sockaddr_storage *ret)
@@ -383,15 +345,15 @@ static socklen_t address_of(const char *host, int port, struct sockaddr_storage 
 	return 0;
 }
 
-static void begin(struct ask *a, const struct ask_request *q)
+static void dial(struct ask *a)
 {
 	struct sockaddr_storage address;
-	socklen_t n = address_of(q->host, q->port, &address);
+	socklen_t n = address_of(a->to.host, a->to.port, &address);
 	int one = 1;
 
 	if (!n) {
 		auto_free char *text =
-			xasprintf("dial tcp: lookup %s: only addresses and localhost are asked", q->host);
+			xasprintf("dial tcp: lookup %s: only addresses and localhost are asked", a->to.host);
 
 		fail(a, ERR_UNAVAILABLE, text);
 		return;
@@ -402,13 +364,61 @@ static void begin(struct ask *a, const struct ask_request *q)
 		return;
 	}
 	setsockopt(a->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	if (connect(a->fd, (struct sockaddr *)&address, n) < 0 && errno != EINPROGRESS && errno != EINTR) {
+	if (connect(a->fd, (struct sockaddr *)&address, n) < 0 && errno != EINPROGRESS && errno != EINTR)
 		fail_dial(a, "connect", errno);
-		return;
+	else
+		watch(a, false);
+}
+
+/* Words the question and dials; a->error may be set, and is told from the loop. */
+static void begin(struct ask *a)
+{
+	a->at = ask_text_address(&a->to);
+	if (a->to.path) {
+		a->url = xasprintf("%s://%s%s", a->to.https ? "https" : "http", a->at, a->to.path);
+		ask_text_question(&a->to, a->agent, a->headers, &a->out);
 	}
-	watch(a, false);
-	if (q->timeout_ms > 0)
-		loop_timer_set(a->loop, &a->deadline, q->timeout_ms);
+	if (a->out.over)
+		fail(a, ERR_TOO_LARGE, "the headers are too long");
+	else
+		dial(a);
+	if (a->error.kind != ERR_NONE)
+		loop_schedule(a->loop, &a->finish);
+}
+
+static bool is_redirect(int code)
+{
+	return code == 301 || code == 302 || code == 303 || code == 307 || code == 308;
+}
+
+/* False if the answer is the answer. */
+static bool redirect(struct ask *a)
+{
+	auto_free char *location = sbuf_steal(&a->location);
+
+	if (!is_redirect(a->code) || !ask_text_redirect(&a->to, location))
+		return false;
+	if (++a->redirects >= REDIRECTS_MAX) {
+		fail(a, ERR_UNAVAILABLE, "stopped after 10 redirects");
+		return false;
+	}
+	loop_fd_free(a->watch);
+	tls_conn_free(a->tls);
+	close(a->fd);
+	free(a->at);
+	free(a->url);
+	sbuf_reset(&a->out);
+	sbuf_reset(&a->body);
+	a->watch = NULL;
+	a->tls = NULL;
+	a->fd = -1;
+	a->sent = 0;
+	a->code = 0;
+	a->whole = a->headers_done = false;
+	a->state = ASK_CONNECT;
+	http_parser_init(&a->parser, HTTP_RESPONSE);
+	begin(a);
+	return true;
 }
 
 struct ask *ask_start(struct loop *loop, const struct ask_request *q)
@@ -417,29 +427,26 @@ struct ask *ask_start(struct loop *loop, const struct ask_request *q)
 
 	a->loop = loop;
 	a->fd = -1;
-	a->https = q->https && q->path;
-	a->host = xstrdup(q->host);
+	a->to.https = q->https && q->path;
+	a->to.host = xstrdup(q->host);
+	a->to.port = q->port;
+	a->to.path = q->path ? ask_text_path(q->path) : NULL;
+	a->agent = xstrdup(q->agent ? q->agent : "");
+	a->headers = json_incref((json_t *)q->headers);
+	a->follow = q->follow && q->path;
 	a->done = q->done;
 	a->arg = q->arg;
 	a->error = ERR_INIT;
 	a->out = SBUF(LIMIT_HEADERS);
 	a->body = SBUF(q->body_max);
+	a->header = SBUF(LIMIT_HEADERS);
+	a->location = SBUF(LIMIT_URL);
 	a->deadline = (struct loop_timer){ .fire = on_deadline, .arg = a };
 	a->finish = (struct loop_hook){ .run = on_finish, .arg = a, .phase = LOOP_WORK };
 	http_parser_init(&a->parser, HTTP_RESPONSE);
 	a->parser.data = a;
-	a->at = xasprintf(strchr(q->host, ':') ? "[%s]:%d" : "%s:%d", q->host, q->port);
-	if (q->path) {
-		auto_free char *path = path_text(q->path);
-
-		a->url = xasprintf("%s://%s%s", q->https ? "https" : "http", a->at, path);
-		write_question(a, q, path);
-	}
-	if (a->out.over)
-		fail(a, ERR_TOO_LARGE, "the headers are too long");
-	else
-		begin(a, q);
-	if (a->error.kind != ERR_NONE)
-		loop_schedule(loop, &a->finish);
+	if (q->timeout_ms > 0)
+		loop_timer_set(a->loop, &a->deadline, q->timeout_ms);
+	begin(a);
 	return a;
 }

@@ -22,7 +22,8 @@ struct ask_request {
 	const char *path;      /* with query; NULL: only connect */
 	const json_t *headers; /* [{"name","value"}] or NULL */
 	const char *agent;     /* User-Agent, unless a header says otherwise */
-	int64_t timeout_ms;    /* 0: none */
+	int64_t timeout_ms;    /* 0: none; for all of it */
+	bool follow;           /* redirects to the same host; the answer of another one's is the redirect itself */
 	size_t body_max;       /* what is beyond is not waited for */
 	/* Once, never from inside ask_start(); the ask is gone after it.  code is 0 for a mere connection.  e->kind is
 	 * ERR_NONE, ERR_TIMEOUT, or what went wrong. */

@@ -125,6 +125,7 @@ static void start_ask(struct action *a, const struct probe_target *t, const json
 					    .path = http ? jsonx_str_or(how, "path", "/") : NULL,
 					    .headers = json_object_get(how, "httpHeaders"),
 					    .agent = AGENT,
+					    .follow = true,
 					    .timeout_ms = timeout_ms,
 					    .body_max = BODY_MAX,
 					    .done = on_answer,

@@ -174,6 +174,88 @@ TEST("answers end where HTTP says, and broken ones are errors")
 	}
 }
 
+static void answer_next(struct script *s, const char *answer)
+{
+	int c = accept(s->fd, NULL, NULL);
+	ssize_t n = 0;
+
+	for (int i = 0; i < 5000 && n <= 0; i++) {
+		loop_turn(s->loop, true);
+		n = recv(c, s->asked, sizeof(s->asked) - 1, MSG_DONTWAIT);
+		usleep(200);
+	}
+	s->asked[n > 0 ? n : 0] = '\0';
+	CHECK(write(c, answer, strlen(answer)) == (ssize_t)strlen(answer));
+	shutdown(c, SHUT_WR);
+	for (int i = 0; i < 5; i++) {
+		loop_turn(s->loop, true);
+		usleep(200);
+	}
+	close(c);
+}
+
+TEST("redirects are followed on the same host, and only there")
+{
+	static const struct {
+		const char *location, *asked; /* NULL: not followed */
+	} rows[] = {
+		{ "/login?next=%2F", "GET /login?next=%2F HTTP/1.1\r\n" },
+		{ "near#mark", "GET /a/near HTTP/1.1\r\n" },
+		{ "http://127.0.0.1:PORT/far?x=y", "GET /far?x=y HTTP/1.1\r\n" },
+		{ "http://127.0.0.1:PORT", "GET / HTTP/1.1\r\n" },
+		{ "http://127.0.0.2:PORT/", NULL },
+		{ "//127.0.0.1/", NULL },
+		{ "ftp://127.0.0.1/", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const char *mark = strstr(rows[i].location, "PORT");
+		struct reply r = { 0 };
+		struct script s;
+		struct ask_request q;
+		auto_free char *answer = NULL;
+
+		script_open(&s);
+		answer = mark ? xasprintf("HTTP/1.1 302 Found\r\nlocation: %.*s%d%s\r\nContent-Length: 0\r\n\r\n",
+					  (int)(mark - rows[i].location), rows[i].location, s.port, mark + 4)
+			      : xasprintf("HTTP/1.1 302 Found\r\nLocation: %s\r\nContent-Length: 0\r\n\r\n",
+					  rows[i].location);
+		q = question(&r, s.port, "/a/b?c=/d");
+		q.follow = true;
+		ask_start(s.loop, &q);
+		answer_next(&s, answer);
+		if (rows[i].asked) {
+			CHECK_INT(r.calls, 0);
+			answer_next(&s, "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nno");
+			CHECK(str_starts(s.asked, rows[i].asked));
+		}
+		wait_for(s.loop, &r.calls);
+		CHECK_INT(r.code, rows[i].asked ? 500 : 302);
+		CHECK_STR(r.body, rows[i].asked ? "no" : "");
+		script_close(&s);
+	}
+}
+
+TEST("a circle of redirects is left after ten")
+{
+	struct reply r = { 0 };
+	struct script s;
+	struct ask_request q;
+	auto_free char *want = NULL;
+
+	script_open(&s);
+	q = question(&r, s.port, "/");
+	q.follow = true;
+	ask_start(s.loop, &q);
+	for (int i = 0; i < 10; i++)
+		answer_next(&s, "HTTP/1.1 301 Moved\r\nLocation: /\r\nContent-Length: 0\r\n\r\n");
+	wait_for(s.loop, &r.calls);
+	want = xasprintf("Get \"http://127.0.0.1:%d/\": stopped after 10 redirects", s.port);
+	CHECK_STR(r.error, want);
+	script_close(&s);
+}
+
 TEST("a long answer is cut off and not waited for")
 {
 	struct reply r = { 0 };

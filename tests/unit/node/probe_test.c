@@ -227,7 +227,7 @@ TEST("an HTTP answer from 200 to 399 passes, any other fails with its number")
 	} rows[] = {
 		{ "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", NULL },
 		{ "HTTP/1.1 204 No Content\r\n\r\n", NULL },
-		{ "HTTP/1.1 302 Found\r\nLocation: /x\r\nContent-Length: 0\r\n\r\n", NULL },
+		{ "HTTP/1.1 302 Found\r\nLocation: http://127.9.9.9/\r\nContent-Length: 0\r\n\r\n", NULL },
 		{ "HTTP/1.0 399 Odd\r\n\r\nto the end", NULL },
 		{ "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", "HTTP probe failed with statuscode: 404" },
 		{ "HTTP/1.1 500 No\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n",
