@@ -5,6 +5,8 @@
  */
 #include "node/log_door.h"
 
+#include <unistd.h>
+
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "node/pod.h"
@@ -69,6 +71,10 @@ int log_door_open(struct loop *loop, struct logs *logs, const struct pod_contain
 		  const struct kubelet_log_request *q, const struct kubelet_log_handlers *h, struct kubelet_log **ret,
 		  struct err *e)
 {
+	/* It has a place for its log from the moment someone tries to start it, and a log only once that worked. */
+	if (!c->log_path || (!c->running && access(c->log_path, F_OK) < 0))
+		return err_set(e, ERR_NOT_FOUND, "container \"%s\" in pod \"%s\" has no log", q->of.container,
+			       q->of.pod);
 	return door_open(loop, logs, c->log_path, c->running, q, h, ret, e);
 }
 

@@ -8,8 +8,8 @@
 
 struct pod_container;
 
-/* log: of a container as pod_container_get() found it.  A follower ends when logs_container_ended() is called for its
- * path, or with what there is if the container is not running. */
+/* log: of a container as pod_container_get() found it; ERR_NOT_FOUND if it has not begun one.  A follower ends when
+ * logs_container_ended() is called for its path, or with what there is if the container is not running. */
 int log_door_open(struct loop *loop, struct logs *logs, const struct pod_container *c,
 		  const struct kubelet_log_request *q, const struct kubelet_log_handlers *h, struct kubelet_log **ret,
 		  struct err *e);

@@ -301,3 +301,61 @@ TEST("a server that is not there is an error, not a wait")
 	client_free(c);
 	loop_free(loop);
 }
+
+struct text {
+	struct sbuf got;
+	struct err e;
+	bool done;
+};
+
+static void on_piece(void *arg, struct str piece)
+{
+	struct text *t = arg;
+
+	sbuf_add(&t->got, piece.p, piece.n);
+}
+
+static void on_text_done(void *arg, const struct err *e)
+{
+	struct text *t = arg;
+
+	t->e = *e;
+	t->done = true;
+}
+
+TEST("text comes in pieces, an error in the server's words, and nothing after a stop")
+{
+	struct front f = front_new();
+	struct client *c = connect_to(&f, NULL);
+	struct text t = { .got = SBUF(1 << 20) };
+	json_auto_t *doc = NULL;
+	struct err e = ERR_INIT;
+	void *stream;
+
+	c->ops->stream(c, "/healthz", on_piece, on_text_done, &t);
+	while (!t.done)
+		loop_turn(f.s.loop, false);
+	CHECK_INT(t.e.kind, ERR_NONE);
+	CHECK_STR(t.got.p, "ok");
+	t.done = false;
+	sbuf_reset(&t.got);
+	c->ops->stream(c, "/api/v1/namespaces/default/pods/x/log", on_piece, on_text_done, &t);
+	while (!t.done)
+		loop_turn(f.s.loop, false);
+	CHECK_INT(t.e.kind, ERR_NOT_FOUND);
+	CHECK_STR(t.e.text, "pods \"x\" not found");
+	CHECK_INT(t.got.n, 0);
+	t.done = false;
+	stream = c->ops->stream(c, "/healthz", on_piece, on_text_done, &t);
+	c->ops->stream_stop(c, stream);
+	for (int i = 0; i < 50; i++)
+		front_turn(&f);
+	CHECK(!t.done && !t.got.n);
+	CHECK_INT(client_raw_wait(c, "/version", &doc, &e), 0);
+	CHECK_STR(jsonx_str(doc, "major"), "1");
+	CHECK_INT(client_raw_wait(c, "/nowhere", NULL, &e), -1);
+	CHECK_INT(e.kind, ERR_NOT_FOUND);
+	sbuf_done(&t.got);
+	client_free(c);
+	front_done(&f);
+}

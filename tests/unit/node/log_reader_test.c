@@ -429,6 +429,72 @@ TEST("while another process rotates as fast as it can, a follower has every line
 	bench_done(&b);
 }
 
+static int make(const struct bench *b, int part)
+{
+	auto_free char *name = part ? xasprintf("%s.%d", b->path, part) : xstrdup(b->path);
+
+	return open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+}
+
+static bool same(int a, int b)
+{
+	struct stat x;
+	struct stat y;
+
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_ino == y.st_ino;
+}
+
+TEST("what follows a part is found in the midst of renaming, and after the part was removed")
+{
+	struct bench b = bench_new();
+	auto_free char *third = xasprintf("%s.3", b.path);
+	struct log_parts parts;
+	struct err e = ERR_INIT;
+	int fds[4] = { make(&b, 0), make(&b, 1), -1, make(&b, 3) }; /* 2 has become 3, 1 is not yet 2 */
+	int next = -1;
+
+	CHECK_INT(log_parts_open(b.path, &parts, &e), 0);
+	CHECK_INT(parts.n, 3);
+	CHECK(same(parts.fds[0], fds[3]) && same(parts.fds[1], fds[1]) && same(parts.fds[2], fds[0]));
+	log_parts_close(&parts);
+	CHECK_INT(log_parts_next(b.path, fds[0], &next), LOG_NEXT_NONE);
+	CHECK_INT(log_parts_next(b.path, fds[3], &next), LOG_NEXT_FOUND);
+	CHECK(same(next, fds[1]));
+	close(next);
+	CHECK_INT(log_parts_next(b.path, fds[1], &next), LOG_NEXT_FOUND);
+	CHECK(same(next, fds[0]));
+	close(next);
+	unlink(third);
+	CHECK_INT(log_parts_next(b.path, fds[3], &next), LOG_NEXT_FOUND);
+	CHECK(same(next, fds[1]));
+	close(next);
+	unlink(b.path); /* renamed, and the new one not made */
+	CHECK_INT(log_parts_next(b.path, fds[1], &next), LOG_NEXT_NONE);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	bench_done(&b);
+}
+
+TEST("a record without end, or of any length, harms nothing")
+{
+	struct bench b = bench_new();
+	auto_free char *much = xmalloc(3 << 20);
+
+	memset(much, 'x', 3 << 20);
+	bench_lines(&b, 0, 1);
+	bench_raw(&b, much, 3 << 20);
+	bench_raw(&b, "\n", 1);
+	bench_lines(&b, 1, 2);
+	bench_raw(&b, "2025-11-15T12:00:00Z stdout F torn", 34);
+	bench_rotate(&b, 5);
+	bench_lines(&b, 2, 3);
+	CHECK_STR(bench_read(&b, (struct log_options){ ALL }), "line 0\nline 1\ntorn\nline 2\n");
+	CHECK_STR(bench_read(&b, (struct log_options){ .tail_lines = 4, .limit_bytes = -1 }),
+		  "line 0\nline 1\ntorn\nline 2\n");
+	bench_done(&b);
+}
+
 TEST("many followers share one inotify, and none is left")
 {
 	struct bench b = bench_new();

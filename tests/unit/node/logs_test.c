@@ -380,6 +380,22 @@ TEST("a follower through the door ends when its container does")
 	shelf_done(&s);
 }
 
+TEST("a container that has never run has no log")
+{
+	struct shelf s = shelf_new(0, 0);
+	auto_free char *path = xasprintf("%s/none.log", s.dir);
+	struct kubelet_log_handlers h = { on_text, on_end, &s };
+	struct kubelet_log_request q = { .of = { "lab", "p", "u", "c" }, .tail_lines = -1, .limit_bytes = -1 };
+	struct kubelet_log *log = NULL;
+	struct err e = ERR_INIT;
+
+	CHECK_INT(log_door_open(s.loop, s.logs, &(struct pod_container){ 0 }, &q, &h, &log, &e), -1);
+	CHECK_INT(e.kind, ERR_NOT_FOUND);
+	CHECK_INT(log_door_open(s.loop, s.logs, &(struct pod_container){ .log_path = path }, &q, &h, &log, &e), -1);
+	CHECK_STR(e.text, "container \"c\" in pod \"p\" has no log");
+	shelf_done(&s);
+}
+
 TEST("logs of a pod that is gone are read by its uid and attempt, and their paths are not shown")
 {
 	static const struct {
