@@ -39,7 +39,11 @@ cleanup() {
 	for m in "${MOUNTS[@]:-}"; do
 		[ -n "$m" ] && umount -l "$m" 2>/dev/null
 	done
-	rm -rf "$T"
+	# A killed server leaves its mounts, among them this machine's own root: nothing may be removed through them.
+	awk -v t="$T/" 'index($2, t) == 1 { print $2 }' /proc/self/mounts | sort -r | while read -r m; do
+		umount -l "$m" 2>/dev/null
+	done
+	rm -rf --one-file-system "$T"
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
