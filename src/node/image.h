@@ -113,6 +113,7 @@ int images_remove(struct images *i, const char *name, bool force, struct err *e)
 struct images_policy {
 	bool nameless;       /* images that lost their last name to a newer one */
 	bool all;            /* every image that is not in use */
+	bool spare_local;    /* age and want of space do not count for what came from no registry: the only copy */
 	int64_t max_age;     /* seconds since the last use after which an image goes */
 	int64_t min_age;     /* ... before which none goes for want of space */
 	int high_percent;    /* from this share of the disk in use on, the least recently used go ... */

@@ -43,6 +43,8 @@ static bool must_go(const json_t *image, const struct images_policy *p, int64_t 
 {
 	if (p->all || (p->nameless && !jsonx_bool_or(image, "named", true)))
 		return true;
+	if (p->spare_local && jsonx_bool_or(image, "local", false))
+		return false;
 	if (p->max_age && age > p->max_age)
 		return true;
 	return wanted > 0 && age >= p->min_age;
@@ -287,11 +289,12 @@ static json_t *plan_input(struct image_store *s)
 	json_t *r;
 
 	json_object_foreach (image_store_images(s), id, r)
-		json_array_append_new(images, json_pack("{s:s, s:I, s:I, s:b, s:b}", "id", id, "bytes",
+		json_array_append_new(images, json_pack("{s:s, s:I, s:I, s:b, s:b, s:b}", "id", id, "bytes",
 							(json_int_t)jsonx_int_or(r, "bytes", 0), "used",
 							(json_int_t)image_store_used(s, id), "named",
 							json_array_size(json_object_get(r, "names")) > 0, "inUse",
-							users_of(s, id) > 0));
+							users_of(s, id) > 0, "local",
+							json_array_size(json_object_get(r, "digests")) == 0));
 	return images;
 }
 

@@ -236,6 +236,7 @@ int images_mount(struct images *i, const char *name, const char *scratch, const 
 				  : mount_layers(i, layers, scratch, target, read_only, e);
 	if (r < 0)
 		images_unmount(scratch, target);
+	image_notice(i);
 	return r;
 }
 

@@ -18,6 +18,8 @@ struct images {
 	struct image_request *requests; /* pulls, pushes, imports, exports under way */
 	bool host_mounted;              /* image_host.c */
 	pid_t sweeper;                  /* empties trash/, or 0 */
+	void (*noticed)(void *arg);     /* an image came or was used: image_keep.c */
+	void *noticed_arg;
 };
 
 /* What an id stands for, with a fresh copy of everything. */
@@ -128,7 +130,12 @@ int image_layout_write(struct image_store *s, const char *name, const char *to, 
 int image_change(json_t *config, const char *line, struct err *e);
 
 /* --- image_gc.c --- */
-/* Which ids go (pure).  images: array of {"id", "bytes", "used", "named", "inUse"}; a new array of ids. */
+static inline void image_notice(const struct images *i)
+{
+	if (i->noticed)
+		i->noticed(i->noticed_arg);
+}
+/* Which ids go (pure).  images: array of {"id", "bytes", "used", "named", "inUse", "local"}; a new array of ids. */
 json_t *image_gc_plan(const json_t *images, const struct images_policy *policy, int64_t now);
 /* Moves what no index and no container knows into trash/, if nobody is bringing anything in, and starts emptying it. */
 void image_sweep(struct images *i);

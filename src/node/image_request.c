@@ -126,6 +126,7 @@ static void on_done(void *arg, const json_t *result, const struct err *failure)
 	r->job = NULL;
 	if (e.kind == ERR_NONE && id && images_find(r->images, name, &info, &e) < 0)
 		err_prefix(&e, "done, but gone already");
+	image_notice(r->images);
 	/* After a broken connection what did arrive serves the next try; otherwise it only takes up space. */
 	if (e.kind == ERR_STORAGE_FULL || e.kind == ERR_INVALID)
 		image_sweep(r->images);
