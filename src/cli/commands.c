@@ -10,12 +10,32 @@
 #include "base/mem.h"
 #include "cli/command.h"
 
+/* clang-format off */
 const struct command *const commands[] = {
-	&cmd_serve,        &cmd_down,         &cmd_gpus,          &cmd_logs,        &cmd_token_create,
-	&cmd_token_list,   &cmd_token_revoke, &cmd_image_list,    &cmd_image_pull,  &cmd_image_push,
-	&cmd_image_tag,    &cmd_image_rm,     &cmd_image_inspect, &cmd_image_prune, &cmd_image_import,
-	&cmd_image_export, &cmd_completion,   &cmd_version,       &cmd_help,        NULL,
+	&cmd_serve,
+	&cmd_down,
+	&cmd_gpus,
+	&cmd_logs,
+	&cmd_token_create,
+	&cmd_token_list,
+	&cmd_token_revoke,
+	&cmd_image_list,
+	&cmd_image_pull,
+	&cmd_image_push,
+	&cmd_image_tag,
+	&cmd_image_rm,
+	&cmd_image_inspect,
+	&cmd_image_prune,
+	&cmd_image_import,
+	&cmd_image_export,
+	&cmd_image_build,
+	&cmd_image_commit,
+	&cmd_completion,
+	&cmd_version,
+	&cmd_help,
+	NULL,
 };
+/* clang-format on */
 
 const struct command *command_find(const char *name)
 {

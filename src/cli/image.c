@@ -9,15 +9,11 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
-#include "cli/command.h"
-#include "client/client.h"
-#include "node/image.h"
+#include "cli/image_session.h"
 
 struct image_settings {
 	const char *data, *output, *authfile, *cert_dir, *name, *format;
@@ -25,122 +21,25 @@ struct image_settings {
 	int64_t older;
 };
 
-#define OPT(member_) .offset = offsetof(struct image_settings, member_)
-#define DATA_OPT                                                                                                       \
-	{                                                                                                              \
-		.name = "data", .type = OPT_STRING, OPT(data), .arg = "DIR",                                           \
-		.help = "the server's data directory (default as root: /var/lib/stoker)"                               \
-	}
+#define OPT(member_)  .offset = offsetof(struct image_settings, member_)
+#define DATA_OPT      IMAGE_DATA_OPT(struct image_settings)
+#define QUIET_OPT     IMAGE_QUIET_OPT(struct image_settings)
+#define REGISTRY_OPTS IMAGE_REGISTRY_OPTS(struct image_settings)
 #define OUTPUT_OPT                                                                                                     \
 	{                                                                                                              \
 		.name = "output", .letter = 'o', .type = OPT_CHOICE, OPT(output), .arg = "FORM",                       \
 		.choices = "text|json", .help = "how to print (default: text)"                                         \
 	}
-#define QUIET_OPT                                                                                                      \
-	{                                                                                                              \
-		.name = "quiet", .letter = 'q', .type = OPT_FLAG, OPT(quiet), .help = "show no progress"               \
-	}
-#define REGISTRY_OPTS                                                                                                  \
-	{ .name = "authfile",                                                                                          \
-	  .type = OPT_STRING,                                                                                          \
-	  OPT(authfile),                                                                                               \
-	  .arg = "FILE",                                                                                               \
-	  .help = "credentials, as `skopeo login` writes them (default: where skopeo keeps them)" },                   \
-		{ .name = "cert-dir",                                                                                  \
-		  .type = OPT_STRING,                                                                                  \
-		  OPT(cert_dir),                                                                                       \
-		  .arg = "DIR",                                                                                        \
-		  .help = "the registry's CA and our certificates (*.crt, *.cert, *.key)" },                           \
-	{                                                                                                              \
-		.name = "plain-http", .type = OPT_FLAG, OPT(plain_http),                                               \
-		.help = "a registry written HOST:PORT may speak plain HTTP (localhost always may)"                     \
-	}
-
-/* A store that is open, and the loop its work runs on. */
-struct session {
-	struct loop *loop;
-	struct images *images;
-	bool quiet;
-	bool done;
-	struct err err;
-	char *id;
-	char *name;
-};
-
-static int session_open(const struct image_settings *s, struct session *ret, struct err *e)
-{
-	auto_sbuf struct sbuf dir = SBUF(4096);
-	struct images_config config = { .dir = s->data, .prefix = "", .patient = true };
-	struct stat st;
-
-	*ret = (struct session){ .quiet = s->quiet, .err = ERR_INIT };
-	if (!config.dir) {
-		default_data_dir(&dir);
-		config.dir = dir.p;
-	}
-	/* A mistyped directory must not become a new, empty store. */
-	if (stat(config.dir, &st) < 0)
-		return err_errno(e, ERR_NOT_FOUND, "%s (give the server's data directory with --data)", config.dir);
-	ret->loop = loop_new();
-	if (images_open(ret->loop, &config, &ret->images, e) < 0) {
-		loop_free(ret->loop);
-		return -1;
-	}
-	return 0;
-}
-
-static void session_close(struct session *s)
-{
-	images_settle(s->images);
-	images_free(s->images);
-	loop_free(s->loop);
-	free(s->id);
-	free(s->name);
-}
-
-static void on_progress(void *arg, const char *line)
-{
-	const struct session *s = arg;
-
-	if (!s->quiet)
-		fprintf(stderr, "%s\n", line);
-}
-
-static void on_done(void *arg, const struct image_info *info, const struct err *e)
-{
-	struct session *s = arg;
-
-	s->done = true;
-	s->err = *e;
-	if (!info)
-		return;
-	s->id = xstrdup(info->id);
-	s->name = xstrdup(info->name);
-}
 
 static struct pull_options options_of(const struct image_settings *s, struct session *session)
 {
 	return (struct pull_options){
 		.plain_http = s->plain_http,
-		.progress = on_progress,
+		.progress = session_progress,
 		.arg = session,
 		.authfile = s->authfile ? s->authfile : "",
 		.cert_dir = s->cert_dir,
 	};
-}
-
-static int session_wait(const struct command *cmd, struct session *s)
-{
-	int status = 0;
-
-	while (!s->done)
-		loop_turn(s->loop, false);
-	if (s->err.kind != ERR_NONE)
-		status = command_fail(cmd, &s->err);
-	else
-		printf("%s %s\n", s->id, s->name && *s->name ? s->name : "-");
-	session_close(s);
-	return status;
 }
 
 /* Options, and an open store: 0, or the exit status to leave with. */
@@ -151,7 +50,7 @@ static int begin(const struct command *cmd, int argc, char **argv, int min, int 
 
 	if (command_parse(cmd, s, argc, argv, min, max, ret_rest, ret_n) < 0)
 		return 2;
-	return session_open(s, session, &e) < 0 ? command_fail(cmd, &e) : 0;
+	return session_open(s->data, s->quiet, session, &e) < 0 ? command_fail(cmd, &e) : 0;
 }
 
 static void print_json(const json_t *doc)
@@ -239,7 +138,7 @@ struct transfer {
 	int n;
 };
 
-/* Opens the store, lets `start` begin, and waits for on_done(). */
+/* Opens the store, lets `start` begin, and waits for session_done(). */
 static int run_transfer(const struct command *cmd, int argc, char **argv, int min_args, int max_args,
 			void (*start)(struct transfer *t))
 {
@@ -261,7 +160,7 @@ static const struct opt pull_opts[] = { REGISTRY_OPTS, QUIET_OPT, DATA_OPT, OPT_
 
 static void start_pull(struct transfer *t)
 {
-	images_pull(t->session->images, t->args[0], &t->options, on_done, t->session);
+	images_pull(t->session->images, t->args[0], &t->options, session_done, t->session);
 }
 
 static int run_pull(const struct command *cmd, int argc, char **argv)
@@ -285,7 +184,7 @@ const struct command cmd_image_pull = {
 
 static void start_push(struct transfer *t)
 {
-	images_push(t->session->images, t->args[0], t->n > 1 ? t->args[1] : t->args[0], &t->options, on_done,
+	images_push(t->session->images, t->args[0], t->n > 1 ? t->args[1] : t->args[0], &t->options, session_done,
 		    t->session);
 }
 
@@ -320,7 +219,7 @@ static const struct opt import_opts[] = {
 
 static void start_import(struct transfer *t)
 {
-	images_import(t->session->images, t->args[0], t->settings->name, &t->options, on_done, t->session);
+	images_import(t->session->images, t->args[0], t->settings->name, &t->options, session_done, t->session);
 }
 
 static int run_import(const struct command *cmd, int argc, char **argv)
@@ -355,7 +254,8 @@ static const struct opt export_opts[] = {
 static void start_export(struct transfer *t)
 {
 	images_export(t->session->images, t->args[0], t->args[1],
-		      t->settings->format ? t->settings->format : "docker-archive", &t->options, on_done, t->session);
+		      t->settings->format ? t->settings->format : "docker-archive", &t->options, session_done,
+		      t->session);
 }
 
 static int run_export(const struct command *cmd, int argc, char **argv)

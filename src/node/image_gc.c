@@ -16,6 +16,7 @@
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/image_build.h"
 #include "node/image_parts.h"
 #include "node/tree.h"
 
@@ -341,6 +342,8 @@ int images_prune(struct images *i, const struct images_policy *policy, json_t **
 
 	if (prune_locked(i, policy, removed, e) < 0)
 		return -1;
+	if (policy->all)
+		build_storage_expire(i->store, 0);
 	image_sweep(i);
 	*ret_removed = json_incref(removed);
 	return 0;
