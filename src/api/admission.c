@@ -11,41 +11,28 @@
 #include "api/pod_owner.h"
 #include "api/pod_security.h"
 #include "api/service_address.h"
+#include "api/stored.h"
 #include "api/verbs.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
 
 typedef int admit_fn(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 
-/* The word is in few namespaces, so that most need not be decoded; but a label may use it too. */
-static bool is_terminating(struct str body)
-{
-	json_auto_t *ns = NULL;
-	struct err e = ERR_INIT;
-
-	return memmem(body.p, body.n, "\"deletionTimestamp\"", 19) &&
-	       jsonx_parse(body.p, body.n, NULL, NULL, &ns, &e) == 0 && jsonx_at(ns, "metadata.deletionTimestamp");
-}
-
 /* Objects are made only in a namespace that exists and stays. */
 static int admit_namespace(struct api *api, const struct api_request *req, json_t *obj, const json_t *old,
 			   struct err *e)
 {
-	const struct kind *namespaces = registry_find(api_registry(api), "", "v1", "namespaces");
-	struct record r;
-	int kind;
+	const json_t *namespace;
 
 	(void)obj;
 	if (old || !req->kind->namespaced)
 		return 0;
-	if (api_store_kind(api, namespaces, &kind, e) < 0)
-		return -1;
-	if (store_get(api_store(api), kind, "", req->ns, &r, e) < 0) {
+	if (stored_namespace(api, req->ns, &namespace, e) < 0) {
 		if (e->kind != ERR_NOT_FOUND)
 			return -1;
 		return err_set(e, ERR_NOT_FOUND, "namespaces \"%s\" not found", req->ns);
 	}
-	if (is_terminating(r.body)) {
+	if (jsonx_at(namespace, "metadata.deletionTimestamp")) {
 		char resource[320];
 
 		kind_resource_name(req->kind, resource, sizeof(resource));

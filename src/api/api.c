@@ -33,6 +33,7 @@ struct api {
 	struct crds *crds;
 	struct service_addresses *addresses;
 	struct accounts *accounts;
+	struct api_namespace namespace;
 	struct map store_kinds; /* "group/plural" -> store number + 1 */
 };
 
@@ -70,6 +71,7 @@ void api_free(struct api *api)
 	crds_free(api->crds);
 	service_addresses_free(api->addresses);
 	accounts_free(api->accounts);
+	api_namespace_forget(&api->namespace);
 	authn_free(api->authn);
 	authz_free(api->authz);
 	audit_free(api->audit);
@@ -179,6 +181,7 @@ int api_call(struct api *api, struct api_request *req, struct api_result *ret, s
 	verb_fn *fn;
 
 	*ret = (struct api_result){ 0 };
+	api_namespace_forget(&api->namespace);
 	if (verb_authorize(api, req, e) < 0)
 		return -1;
 	fn = pick(req, e);
@@ -229,6 +232,18 @@ struct watch_hub *api_hub(struct api *api)
 struct crds *api_crds(struct api *api)
 {
 	return api->crds;
+}
+
+struct api_namespace *api_namespace(struct api *api)
+{
+	return &api->namespace;
+}
+
+void api_namespace_forget(struct api_namespace *n)
+{
+	free(n->name);
+	json_decref(n->doc);
+	*n = (struct api_namespace){ 0 };
 }
 
 struct accounts *api_accounts(struct api *api)

@@ -127,6 +127,13 @@ struct crds *api_crds(struct api *api);
 struct service_addresses *api_addresses(struct api *api);
 struct accounts *api_accounts(struct api *api);
 struct pki *api_pki(struct api *api);
+/* The namespace that the call under way has looked at: stored_namespace(). */
+struct api_namespace {
+	char *name;
+	json_t *doc;
+};
+struct api_namespace *api_namespace(struct api *api);
+void api_namespace_forget(struct api_namespace *n);
 const struct api_config *api_config(const struct api *api);
 /* Store number of a kind's storage. */
 int api_store_kind(struct api *api, const struct kind *k, int *ret, struct err *e);

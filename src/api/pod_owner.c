@@ -46,10 +46,10 @@ static void set_annotation(json_t *obj, const char *key, const char *value)
 
 static int namespace_owner(struct api *api, const char *ns, char **ret, struct err *e)
 {
-	json_auto_t *namespace = NULL;
+	const json_t *namespace = NULL;
 	const char *owner;
 
-	if (stored_namespace(api, ns, OWNER_ANNOTATION, &namespace, e) < 0)
+	if (stored_namespace(api, ns, &namespace, e) < 0)
 		return -1;
 	owner = annotation(namespace, OWNER_ANNOTATION);
 	*ret = owner && *owner ? xstrdup(owner) : NULL;

@@ -27,10 +27,10 @@ static bool writes_spec(const struct api_request *req)
 
 static int policy_of(struct api *api, const char *ns, struct pod_security_policy *ret, struct err *e)
 {
-	json_auto_t *namespace = NULL;
+	const json_t *namespace = NULL;
 	struct err labels = ERR_INIT;
 
-	if (stored_namespace(api, ns, PREFIX, &namespace, e) < 0)
+	if (stored_namespace(api, ns, &namespace, e) < 0)
 		return -1;
 	/* What is wrong with the labels was told to whoever wrote them. */
 	pod_security_read(jsonx_at(namespace, "metadata.labels"), ret, &labels);
