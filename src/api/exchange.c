@@ -22,13 +22,21 @@
 #define TYPE_JSON "application/json"
 #define TYPE_YAML "application/yaml"
 
-/* The client has gone, its write has not. */
-static void abandon(struct exchange *x)
+void exchange_keep_peer(struct exchange *x)
 {
+	if (x->address)
+		return;
 	x->address = xstrdup(http_peer(x->http)->address);
 	x->agent = x->req.user_agent ? xstrdup(x->req.user_agent) : NULL;
 	x->req.user_agent = x->agent;
+}
+
+/* The client has gone, its write has not. */
+static void abandon(struct exchange *x)
+{
+	exchange_keep_peer(x);
 	x->http = NULL;
+	x->abandoned = true;
 	LIST_INSERT_HEAD(&x->rest->abandoned, x, link);
 }
 
@@ -60,7 +68,7 @@ struct exchange *exchange_new(struct rest *r, struct http_request *http)
 
 void exchange_free(struct exchange *x)
 {
-	if (x->address)
+	if (x->abandoned)
 		LIST_REMOVE(x, link);
 	if (x->watcher)
 		watch_stop(x->watcher);
@@ -125,6 +133,13 @@ static void audit_exchange(struct exchange *x, int code)
 	if (!k)
 		ev.path = path = xstrndup(http_path(x->http).p, http_path(x->http).n);
 	audit_record(api_audit(x->rest->api), &ev);
+}
+
+void exchange_upgraded(struct exchange *x)
+{
+	x->http = NULL;
+	audit_exchange(x, 101);
+	exchange_free(x);
 }
 
 /* Characters a header may not carry become spaces. */

@@ -21,7 +21,8 @@
 struct exchange {
 	struct rest *rest;
 	struct http_request *http; /* NULL once the client has gone: */
-	char *address, *agent;     /* then these are ours, for the audit log */
+	char *address, *agent;     /* then, or when it may go, these are ours, for the audit log */
+	bool abandoned;
 	LIST_ENTRY(exchange) link; /* among rest->abandoned */
 	struct identity *id;
 	struct api_request req;
@@ -68,6 +69,10 @@ void exchange_finish(struct exchange *x);
 /* Sends a finished document at once and frees x. */
 void exchange_reply_json(struct exchange *x, int code, json_t *doc /* taken */);
 void exchange_reply_text(struct exchange *x, int code, const char *type, struct str text);
+/* The connection leaves HTTP: the first before, for the audit log needs what goes with the request; the second, which
+ * audits and frees x, after. */
+void exchange_keep_peer(struct exchange *x);
+void exchange_upgraded(struct exchange *x);
 /* Text of a query parameter or NULL. */
 const char *exchange_param(const struct exchange *x, const char *name);
 /* Kubernetes' rule: absent, "0" and "false" are false, all else is true. */
@@ -95,7 +100,11 @@ int rest_pod_get(struct exchange *x, json_t **ret_pod, struct kubelet **ret_kube
 /* The container a request means (borrowed from the pod): the one it names, or the only one.  Kubernetes' words if that
  * cannot be said. */
 int rest_pod_container(const json_t *pod, const char *given, const char **ret, struct err *e);
-stream_fn rest_log; /* rest_log.c */
+/* Its entry in the pod's status, or NULL. */
+const json_t *rest_pod_container_status(const json_t *pod, const char *container);
+stream_fn rest_log;               /* rest_log.c */
+stream_fn rest_exec, rest_attach; /* rest_exec.c */
+stream_fn rest_portforward;       /* rest_forward.c */
 /* A log's options, from the query. */
 int rest_log_query(const struct exchange *x, struct kubelet_log_request *q, struct err *e);
 /* Streams a log that outlived its pod. */

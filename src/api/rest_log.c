@@ -158,22 +158,6 @@ static void stream_run(struct exchange *x)
 
 /* ---- why there is none ---- */
 
-static const json_t *status_of(const json_t *pod, const char *container)
-{
-	static const char *const lists[] = { "status.containerStatuses", "status.initContainerStatuses",
-					     "status.ephemeralContainerStatuses" };
-
-	for (size_t k = 0; k < ARRAY_SIZE(lists); k++) {
-		json_t *st;
-		size_t i;
-
-		json_array_foreach (jsonx_at(pod, lists[k]), i, st)
-			if (str_same(jsonx_str(st, "name"), container))
-				return st;
-	}
-	return NULL;
-}
-
 static int explain(const json_t *pod, const char *container, bool previous, struct err *e)
 {
 	static const struct {
@@ -183,7 +167,7 @@ static int explain(const json_t *pod, const char *container, bool previous, stru
 		{ "ImagePullBackOff", "trying and failing to pull image" },
 	};
 	const char *name = jsonx_str_or(pod, "metadata.name", "");
-	const json_t *st = status_of(pod, container);
+	const json_t *st = rest_pod_container_status(pod, container);
 	const char *why = jsonx_str_or(st, "state.waiting.reason", "ContainerCreating");
 
 	if (previous)

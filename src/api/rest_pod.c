@@ -15,7 +15,10 @@ static const struct {
 	const char *plural, *subresource; /* of the core group */
 	stream_fn *serve;
 } streams[] = {
+	{ "pods", "attach", rest_attach },
+	{ "pods", "exec", rest_exec },
 	{ "pods", "log", rest_log },
+	{ "pods", "portforward", rest_portforward },
 };
 
 stream_fn *rest_stream_find(const struct exchange *x)
@@ -106,4 +109,20 @@ int rest_pod_container(const json_t *pod, const char *given, const char **ret, s
 	}
 	return err_set(e, ERR_BAD_REQUEST, "container %s is not valid for pod %s", given,
 		       jsonx_str_or(pod, "metadata.name", ""));
+}
+
+const json_t *rest_pod_container_status(const json_t *pod, const char *container)
+{
+	static const char *const lists[] = { "status.containerStatuses", "status.initContainerStatuses",
+					     "status.ephemeralContainerStatuses" };
+
+	for (size_t k = 0; k < ARRAY_SIZE(lists); k++) {
+		json_t *st;
+		size_t i;
+
+		json_array_foreach (jsonx_at(pod, lists[k]), i, st)
+			if (str_same(jsonx_str(st, "name"), container))
+				return st;
+	}
+	return NULL;
 }
