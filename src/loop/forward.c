@@ -200,6 +200,14 @@ void forward_send(void *arg, struct str bytes)
 		http_tunnel_write(f->tunnel, bytes.p, bytes.n);
 }
 
+void forward_send_message(void *arg, struct str bytes)
+{
+	struct forward *f = arg;
+
+	if (f->tunnel)
+		http_tunnel_write_message(f->tunnel, bytes.p, bytes.n);
+}
+
 static void on_data(void *arg, struct str bytes)
 {
 	struct forward *f = arg;

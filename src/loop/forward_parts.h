@@ -60,8 +60,9 @@ void link_dial(struct link *l);
 void link_write(struct link *l, struct str bytes);
 void link_end(struct link *l);
 
-/* To the client. */
+/* To the client: bytes, or a message. */
 void forward_send(void *arg, struct str bytes);
+void forward_send_message(void *arg, struct str bytes);
 
 int forward_spdy_accept(struct forward *f, struct http_request *req, const struct http_tunnel_handlers *h,
 			struct err *e);

@@ -157,7 +157,7 @@ int forward_spdy_accept(struct forward *f, struct http_request *req, const struc
 	if (websocket) {
 		if (websocket_upgrade(req, "SPDY/3.1+" PROTOCOL, h, &f->tunnel, e) < 0)
 			return -1;
-		f->ws = websocket_new(&(struct websocket_handlers){ on_piece, forward_send, f });
+		f->ws = websocket_new(&(struct websocket_handlers){ on_piece, forward_send_message, f });
 	} else {
 		if (offered && !chosen)
 			return err_set(e, ERR_BAD_REQUEST,

@@ -99,7 +99,7 @@ int forward_ws_accept(struct forward *f, struct http_request *req, const struct 
 	if (websocket_upgrade(req, chosen, h, &f->tunnel, e) < 0)
 		return -1;
 	f->wire = &wire;
-	f->ws = websocket_new(&(struct websocket_handlers){ on_piece, forward_send, f });
+	f->ws = websocket_new(&(struct websocket_handlers){ on_piece, forward_send_message, f });
 	for (size_t i = 0; i < nports; i++) {
 		struct link *l = link_new(f, ports[i]);
 

@@ -131,6 +131,8 @@ bool http_wants_upgrade(const struct http_request *req, const char *protocol);
 const char *http_choose(const struct http_request *req, const char *header, const char *const *ours);
 /* Queues; what a turn has queued leaves together at its end. */
 void http_tunnel_write(struct http_tunnel *t, const void *p, size_t n);
+/* The same as a TLS record of its own: python's client looks at the socket, not into its TLS, for the next message. */
+void http_tunnel_write_message(struct http_tunnel *t, const void *p, size_t n);
 size_t http_tunnel_pending(const struct http_tunnel *t);
 /* No data is handed over while paused, but the end of the client is still noticed. */
 void http_tunnel_pause(struct http_tunnel *t, bool paused);

@@ -106,6 +106,7 @@ struct http_conn {
 	enum conn_state state;
 	unsigned entered; /* callbacks of this connection on the stack */
 	bool listed_idle, dirty, eof, paused, close_after, linger_after;
+	bool records; /* queued runs of bytes are TLS records of their own */
 	struct http_peer peer;
 	char address[64];
 };

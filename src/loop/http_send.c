@@ -30,6 +30,15 @@ static ssize_t transport_write(struct http_conn *c, const char *p, size_t n)
 	return io_result_of(send(c->fd, p, n, MSG_NOSIGNAL), IO_WANT_WRITE);
 }
 
+/* Sends the first run of bytes as it was queued: a message is a record of its own. */
+static ssize_t write_run(struct http_conn *c)
+{
+	struct evbuffer_iovec run = { 0 };
+
+	evbuffer_peek(c->out, RECORD_SIZE, NULL, &run, 1);
+	return tls_conn_write(c->tls, run.iov_base, run.iov_len < RECORD_SIZE ? run.iov_len : RECORD_SIZE);
+}
+
 /* Sends from the queue; a TLS record wants its bytes in one run. */
 static ssize_t transport_write_queue(struct http_conn *c)
 {
@@ -40,7 +49,8 @@ static ssize_t transport_write_queue(struct http_conn *c)
 		return io_result_of(evbuffer_write_atmost(c->out, c->fd, FLUSH_BUDGET), IO_WANT_WRITE);
 	if (n > RECORD_SIZE)
 		n = RECORD_SIZE;
-	sent = tls_conn_write(c->tls, (const char *)evbuffer_pullup(c->out, (ev_ssize_t)n), n);
+	sent = c->records ? write_run(c)
+			  : tls_conn_write(c->tls, (const char *)evbuffer_pullup(c->out, (ev_ssize_t)n), n);
 	if (sent > 0)
 		evbuffer_drain(c->out, (size_t)sent);
 	return sent;

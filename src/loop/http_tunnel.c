@@ -78,6 +78,7 @@ struct http_tunnel *http_upgrade(struct http_request *req, const char *protocol,
 	server_give_request(c->server, req);
 	c->tunnel = t;
 	c->state = CONN_TUNNEL;
+	c->records = true;
 	c->deadline = 0;
 	conn_resume(c);
 	conn_wake(c); /* for what came behind the request, and for its end */
@@ -119,6 +120,20 @@ void http_tunnel_write(struct http_tunnel *t, const void *p, size_t n)
 	if (!n || t->conn->state != CONN_TUNNEL)
 		return;
 	evbuffer_add(conn_out(t->conn), p, n);
+	conn_flush_later(t->conn);
+}
+
+void http_tunnel_write_message(struct http_tunnel *t, const void *p, size_t n)
+{
+	struct evbuffer *one;
+
+	if (!n || t->conn->state != CONN_TUNNEL)
+		return;
+	one = evbuffer_new();
+	if (!one || evbuffer_add(one, p, n) < 0)
+		abort();                             /* out of memory, as in base/mem.c */
+	evbuffer_add_buffer(conn_out(t->conn), one); /* moves the run as it is */
+	evbuffer_free(one);
 	conn_flush_later(t->conn);
 }
 

@@ -114,6 +114,14 @@ void remote_send(void *arg, struct str bytes)
 		http_tunnel_write(r->tunnel, bytes.p, bytes.n);
 }
 
+void remote_send_message(void *arg, struct str bytes)
+{
+	struct remote *r = arg;
+
+	if (r->tunnel)
+		http_tunnel_write_message(r->tunnel, bytes.p, bytes.n);
+}
+
 /* --- from the wire --- */
 
 void remote_start(struct remote *r)

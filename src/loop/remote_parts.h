@@ -60,9 +60,9 @@ void remote_take_end(struct remote *r, int channel);
 void remote_take_size(struct remote *r);
 /* Everything is open. */
 void remote_start(struct remote *r);
-/* To the client. */
+/* To the client: bytes, or a message. */
 void remote_send(void *arg, struct str bytes);
-/* Not more for now: pings are answered and so cost output. */
+void remote_send_message(void *arg, struct str bytes);
 extern const struct http_tunnel_handlers remote_tunnel_handlers;
 
 int remote_ws_accept(struct remote *r, struct http_request *req, struct err *e);

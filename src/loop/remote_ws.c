@@ -138,7 +138,7 @@ int remote_ws_accept(struct remote *r, struct http_request *req, struct err *e)
 	if (choose(r, req, &protocol, e) < 0 || websocket_upgrade(req, protocol, &h, &r->tunnel, e) < 0)
 		return -1;
 	r->wire = &wire;
-	r->ws = websocket_new(&(struct websocket_handlers){ on_piece, remote_send, r });
+	r->ws = websocket_new(&(struct websocket_handlers){ on_piece, remote_send_message, r });
 	ws_output(r, first, STR("")); /* an empty message says that the connection stands, as Kubernetes does */
 	remote_start(r);
 	return 0;

@@ -14,12 +14,14 @@
 
 #define KEY_GUID    "258EAFA5-E914-47DA-95CA-C5AB0DC85B11" /* the RFC's */
 #define KEY_BYTES   16
+#define OUT_KEPT    (64u * 1024)        /* larger buffers are given back */
 #define MESSAGE_MAX (UINT64_C(1) << 62) /* pieces are handed on, so only wslay's own counting needs an end */
 
 struct websocket {
 	struct websocket_handlers h;
 	wslay_event_context_ptr ctx;
 	struct str in;
+	struct sbuf out;   /* a frame comes in parts and leaves whole */
 	bool control, fin; /* of the frame under way */
 	unsigned flags;    /* of the next piece */
 };
@@ -49,7 +51,7 @@ static ssize_t on_send(wslay_event_context_ptr ctx, const uint8_t *data, size_t 
 
 	(void)ctx;
 	(void)flags;
-	ws->h.send(ws->h.arg, (struct str){ (const char *)data, n });
+	sbuf_add(&ws->out, data, n);
 	return (ssize_t)n;
 }
 
@@ -106,6 +108,7 @@ struct websocket *websocket_new(const struct websocket_handlers *h)
 	struct websocket *ws = xcalloc(1, sizeof(*ws));
 
 	ws->h = *h;
+	sbuf_init(&ws->out, SIZE_MAX); /* as much as the owner sends at once */
 	if (wslay_event_context_server_init(&ws->ctx, &callbacks, ws) != 0)
 		abort(); /* out of memory, as in base/mem.c */
 	wslay_event_config_set_no_buffering(ws->ctx, 1);
@@ -118,7 +121,20 @@ void websocket_free(struct websocket *ws)
 	if (!ws)
 		return;
 	wslay_event_context_free(ws->ctx);
+	sbuf_done(&ws->out);
 	free(ws);
+}
+
+static bool send_queued(struct websocket *ws)
+{
+	bool ok = wslay_event_send(ws->ctx) == 0;
+
+	if (ws->out.n)
+		ws->h.send(ws->h.arg, sbuf_str(&ws->out));
+	if (ws->out.cap > OUT_KEPT)
+		sbuf_done(&ws->out);
+	sbuf_reset(&ws->out);
+	return ok;
 }
 
 bool websocket_feed(struct websocket *ws, struct str bytes)
@@ -127,7 +143,7 @@ bool websocket_feed(struct websocket *ws, struct str bytes)
 
 	ws->in = bytes;
 	ok = wslay_event_recv(ws->ctx) == 0;
-	ok = wslay_event_send(ws->ctx) == 0 && ok;
+	ok = send_queued(ws) && ok;
 	ws->in = STR("");
 	return ok && wslay_event_get_read_enabled(ws->ctx) && !wslay_event_get_close_received(ws->ctx);
 }
@@ -146,13 +162,13 @@ void websocket_send(struct websocket *ws, bool text, const struct str *parts, si
 	msg.msg = joined;
 	/* It refuses only behind a goodbye, when nobody listens. */
 	if (wslay_event_queue_msg(ws->ctx, &msg) == 0)
-		wslay_event_send(ws->ctx);
+		send_queued(ws);
 }
 
 void websocket_bye(struct websocket *ws, int code)
 {
 	if (wslay_event_queue_close(ws->ctx, (uint16_t)code, NULL, 0) == 0)
-		wslay_event_send(ws->ctx);
+		send_queued(ws);
 }
 
 /* --- the handshake --- */

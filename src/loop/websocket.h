@@ -22,7 +22,7 @@ enum { WEBSOCKET_FIRST = 1, WEBSOCKET_LAST = 2, WEBSOCKET_TEXT = 4 };
 struct websocket_handlers {
 	/* Part of a message; flags say where it stands.  Bytes may be empty at the end. */
 	void (*piece)(void *arg, struct str bytes, unsigned flags);
-	/* For the client. */
+	/* For the client: a whole frame. */
 	void (*send)(void *arg, struct str bytes);
 	void *arg;
 };
