@@ -73,7 +73,7 @@ static int local_prepare(const struct volume *v, struct err *e)
 				       : err_errno(e, ERR_INTERNAL, "path \"%s\"", path);
 	if (!S_ISDIR(st.st_mode))
 		return err_set(e, ERR_INVALID, "path \"%s\" is not a directory", path);
-	return v->c->fs_group == (gid_t)-1 || v->read_only ? 0 : own_apart(v, path, e);
+	return v->c->fs_group == (gid_t)-1 || v->read_only || geteuid() != 0 ? 0 : own_apart(v, path, e);
 }
 
 /* ---- the claim ---- */

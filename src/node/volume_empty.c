@@ -25,11 +25,11 @@
 
 int volume_make_dir(const char *path, mode_t mode, struct err *e)
 {
-	if (mkdir(path, mode) < 0 && errno != EEXIST)
-		return err_errno(e, ERR_INTERNAL, "cannot make %s", path);
-	if (chmod(path, mode) < 0)
-		return err_errno(e, ERR_INTERNAL, "cannot set the mode of %s", path);
-	return 0;
+	mode_t old = umask(0);
+	int r = mkdir(path, mode);
+
+	umask(old);
+	return r == 0 || errno == EEXIST ? 0 : err_errno(e, ERR_INTERNAL, "cannot make %s", path);
 }
 
 int volume_mount_memory(const struct volume *v, int64_t bytes, struct err *e)
@@ -65,11 +65,22 @@ static int64_t size_limit(const json_t *source)
 	return quantity_parse(jsonx_str_or(source, "sizeLimit", ""), &q) && q.nano > 0 ? quantity_value(&q) : 0;
 }
 
+/* Once: what containers make of it later is their affair. */
+static int give_to_group(const struct volume *v, struct err *e)
+{
+	auto_close int fd = open(v->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 ||
+	    (st.st_gid != v->c->fs_group && volume_own_fd(fd, v->c->fs_group, false) < 0))
+		return err_errno(e, ERR_INTERNAL, "cannot give %s to group %u", v->path, (unsigned)v->c->fs_group);
+	return 0;
+}
+
 int volume_empty_prepare(const struct volume *v, struct err *e)
 {
 	const char *medium = jsonx_str_or(v->source, "medium", "");
 	int64_t limit = size_limit(v->source);
-	auto_close int fd = -1;
 	int r;
 
 	if (*medium && !streq(medium, "Memory"))
@@ -78,13 +89,8 @@ int volume_empty_prepare(const struct volume *v, struct err *e)
 	if (*medium)
 		r = volume_mount_memory(v, limit ? limit : half_of_memory(), e);
 	else
-		r = access(v->path, F_OK) == 0 ? 0 : volume_make_dir(v->path, DIR_MODE, e);
-	if (r < 0 || v->c->fs_group == (gid_t)-1)
-		return r;
-	fd = open(v->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || volume_own_fd(fd, v->c->fs_group, false) < 0)
-		return err_errno(e, ERR_INTERNAL, "cannot give %s to group %u", v->path, (unsigned)v->c->fs_group);
-	return 0;
+		r = volume_make_dir(v->path, DIR_MODE, e);
+	return r < 0 || v->c->fs_group == (gid_t)-1 ? r : give_to_group(v, e);
 }
 
 /* ---- how much is in it ---- */

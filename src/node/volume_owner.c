@@ -27,6 +27,9 @@ int volume_own_fd(int fd, gid_t gid, bool read_only)
 {
 	struct stat st;
 
+	/* A server without the right to give files away runs pods that are all one user's anyway. */
+	if (geteuid() != 0)
+		return 0;
 	if (fstat(fd, &st) < 0)
 		return -1;
 	if (st.st_gid != gid && fchown(fd, (uid_t)-1, gid) < 0)

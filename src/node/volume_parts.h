@@ -48,7 +48,7 @@ int volume_nfs_prepare(const struct volume *v, struct err *e);
 /* A file system in memory at v->path, unless it is there already.  A server without the right to mount uses the disk.
  */
 int volume_mount_memory(const struct volume *v, int64_t bytes, struct err *e);
-/* v->path as a directory of this mode, whatever the umask. */
+/* A directory, made with this mode whatever the umask; one that is there is left as it is. */
 int volume_make_dir(const char *path, mode_t mode, struct err *e);
 
 /* --- volume_downward.c --- */

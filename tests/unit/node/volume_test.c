@@ -21,6 +21,10 @@ TEST("an emptyDir is open to every user, whatever the server's umask, and keeps 
 	lab_ready(&l);
 	CHECK_INT(lab_mode(&l, "pod/volumes/v"), 02777);
 	CHECK_INT(lab_gid(&l, "pod/volumes/v"), 777);
+	/* A container may close its own; that stays. */
+	lab_mkdir(&l, "pod/volumes/v", 0700);
+	lab_ready(&l);
+	CHECK_INT(lab_mode(&l, "pod/volumes/v"), 0700);
 	umask(old);
 	lab_done(&l);
 }
