@@ -323,21 +323,40 @@ static void kill_in(const struct hierarchy *h, const char *path, int signo)
 		write_text(freezer, h->v2 ? "0" : "THAWED");
 }
 
+/* A process is in the group of the same name everywhere: one hierarchy will do, the freezer's if there is one. */
+static const struct hierarchy *best_for_killing(const struct hierarchies *h)
+{
+	const struct hierarchy *best = NULL;
+
+	for (int i = 0; i < h->n; i++)
+		if (!best || strstr(h->at[i].root, "freezer"))
+			best = &h->at[i];
+	return best;
+}
+
 void cgroup_kill(const char *path, int signo)
 {
 	struct hierarchies h;
-	int best = -1;
+	const struct hierarchy *best;
 
 	if (!path_ok(path))
 		return;
 	find_hierarchies(&h);
-	/* A process is in the group of the same name everywhere: one hierarchy will do, the freezer's if there is one.
-	 */
-	for (int i = 0; i < h.n; i++)
-		if (best < 0 || strstr(h.at[i].root, "freezer"))
-			best = i;
-	if (best >= 0)
-		kill_in(&h.at[best], path, signo);
+	best = best_for_killing(&h);
+	if (best)
+		kill_in(best, path, signo);
+}
+
+char *cgroup_kill_dir(const char *path)
+{
+	struct hierarchies h;
+	const struct hierarchy *best;
+
+	if (!path_ok(path))
+		return NULL;
+	find_hierarchies(&h);
+	best = best_for_killing(&h);
+	return best ? xasprintf("%s%s", best->root, path) : NULL;
 }
 
 static void rmdir_dir(const char *dir, void *arg)
@@ -377,16 +396,19 @@ bool cgroup_try_remove(const char *path)
 	return gone;
 }
 
-void cgroup_remove(const char *path)
+bool cgroup_remove(const char *path)
 {
 	int64_t deadline = clock_mono_ms() + REMOVE_BUDGET_MS;
 	struct timespec pause = { .tv_nsec = 200000 };
 
-	while (!cgroup_try_remove(path) && clock_mono_ms() < deadline) {
+	while (!cgroup_try_remove(path)) {
+		if (clock_mono_ms() >= deadline)
+			return false;
 		nanosleep(&pause, NULL);
 		if (pause.tv_nsec < 5000000)
 			pause.tv_nsec *= 2;
 	}
+	return true;
 }
 
 void cgroup_trim(const char *path)
@@ -473,23 +495,35 @@ static int64_t read_stat(const char *file, const char *key)
 	return -1;
 }
 
+static char *file_at(bool v2, const char *path, const char *v1_controller, const char *v1_file, const char *v2_file)
+{
+	return v2 ? xasprintf(CGROUP_ROOT "%s/%s", path, v2_file)
+		  : xasprintf(CGROUP_ROOT "/%s%s/%s", v1_controller, path, v1_file);
+}
+
 static int64_t read_at(bool v2, const char *path, const char *v1_controller, const char *v1_file, const char *v2_file,
 		       const char *key)
 {
-	auto_free char *file = v2 ? xasprintf(CGROUP_ROOT "%s/%s", path, v2_file)
-				  : xasprintf(CGROUP_ROOT "/%s%s/%s", v1_controller, path, v1_file);
+	auto_free char *file = file_at(v2, path, v1_controller, v1_file, v2_file);
 
 	return read_stat(file, key);
 }
 
-int64_t cgroup_oom_kills(const char *path)
+char *cgroup_oom_file(const char *path)
 {
 	struct hierarchies h;
 
 	if (!path_ok(path))
-		return -1;
+		return NULL;
 	find_hierarchies(&h);
-	return read_at(h.v2, path, "memory", "memory.oom_control", "memory.events", "oom_kill");
+	return file_at(h.v2, path, "memory", "memory.oom_control", "memory.events");
+}
+
+int64_t cgroup_oom_kills(const char *path)
+{
+	auto_free char *file = cgroup_oom_file(path);
+
+	return file ? read_stat(file, "oom_kill") : -1;
 }
 
 int cgroup_read(const char *path, struct cgroup_usage *ret, struct err *e)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* runtime.h - starting, watching and ending containers, whoever does it
  *
- * Three implementations: OCI runtimes with conmon as monitor (runtime_oci.c), a fake that needs no root
+ * Three implementations: OCI runtimes with a monitor beside each container (runtime_oci.c), a fake that needs no root
  * (runtime_fake.c), and later Slurm.  Everything above knows only this.  A container outlives the server: at start,
  * runtime_adopt() tells what is still there, and what ended meanwhile, with its true exit status.
  */
@@ -45,7 +45,7 @@ struct runtime_events {
 struct container_start {
 	const char *id;       /* unique: "<pod uid>_<container>_<attempt>" with only [a-z0-9_-] */
 	const char *bundle;   /* directory with config.json and rootfs */
-	const char *log_path; /* CRI-style log file ("k8s-file"), appended */
+	const char *log_path; /* CRI-style log file, appended; rotated to .1 .. .4 by the monitor, see protocol.h */
 	bool tty, stdin_open;
 	bool stdin_once;    /* its end is the end of the first one who attached, not kept open */
 	const char *cgroup; /* cgroup path of the container */
@@ -116,8 +116,8 @@ int cgroup_make(const char *path, const struct cgroup_limits *limits, struct err
 void cgroup_kill(const char *path, int signo);
 /* How many processes of this group the kernel killed for want of memory, whoever set the limit; -1 if unknown. */
 int64_t cgroup_oom_kills(const char *path);
-/* Kills what is left in it and removes it. */
-void cgroup_remove(const char *path);
+/* Kills what is left in it and removes it; false if that takes longer than a moment. */
+bool cgroup_remove(const char *path);
 /* Stops or continues every process in it, and waits up to a second for that: for commands, never for the server. */
 int cgroup_freeze(const char *path, bool frozen, struct err *e);
 struct cgroup_usage {

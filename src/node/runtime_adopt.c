@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* runtime_adopt.c - what an earlier server left: running, ended, or never begun
  *
- *	exit file                                   ended, with its true status
- *	no start.json                               never begun: cleaned up, not reported, may be started again
- *	process and conmon alive                    running; without "started", `start` is said again first
- *	anything else (reboot, conmon killed)       what is left is killed, reported as ended, unknown
- *
- * A process is known by pid and start time and boot id, so that a pid used again is not taken for a container.
+ * A monitor that lives holds the lock of info.json and says the rest itself.  Without one, its last state counts:
+ *	ended                       ended, with its true status
+ *	none, or a failed start     never begun: cleaned up, not reported, may be started again
+ *	begun or running            the monitor was killed, or there was a reboot: what is left is killed, and it is
+ *	                            reported as ended, unknown
  */
 #include <dirent.h>
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -22,128 +17,74 @@
 #include "base/mem.h"
 #include "node/runtime_parts.h"
 
-#define HALF_MADE_MS 5000 /* a conmon of the dead server may be creating a container just now */
+#define HALF_MADE_MS 5000 /* a runtime of the dead server's may be at work just now */
 
-static bool has(const struct box *b, const char *name)
-{
-	auto_free char *path = xasprintf("%s/%s", b->dir, name);
-
-	return access(path, F_OK) == 0;
-}
-
-static bool alive(int pid_fd)
-{
-	struct pollfd p = { .fd = pid_fd, .events = POLLIN };
-
-	return pid_fd >= 0 && poll(&p, 1, 0) == 0;
-}
-
-/* conmon's pid file has no start time; its own argument list must name the container. */
-static int open_monitor(const struct box *b)
-{
-	auto_free char *path = xasprintf("%s/conmon.pid", b->dir);
-	auto_free char *want = xasprintf("--cid=%s", b->id);
-	pid_t pid = (pid_t)state_read_number(path);
-	auto_free char *cmdline = xasprintf("/proc/%d/cmdline", (int)pid);
-	int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-	FILE *f = fd >= 0 ? fopen(cmdline, "re") : NULL;
-	bool found = false;
-	char *word = NULL;
-	size_t cap = 0;
-
-	while (f && !found && getdelim(&word, &cap, '\0', f) > 0)
-		found = streq(word, want);
-	free(word);
-	if (f)
-		fclose(f);
-	if (fd >= 0 && !found) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-/* Waits until a conmon that is at work has made the container or given up. */
-static void let_settle(struct box *b)
+/* Waits until a monitor that is at work has made the container or given up; false if there is none. */
+static bool settle(const struct box *b, struct monitor_record *record)
 {
 	int64_t deadline = clock_mono_ms() + HALF_MADE_MS;
-	struct timespec pause = { .tv_nsec = 5000000 };
+	struct timespec pause = { .tv_nsec = 2000000 };
 
-	while (alive(b->monitor_fd) && !has(b, "pid") && clock_mono_ms() < deadline)
+	while (monitor_alive(b)) {
+		if (monitor_read_state(b, record) && record->state == MONITOR_RUNNING)
+			return true;
+		if (clock_mono_ms() >= deadline)
+			return true;
 		nanosleep(&pause, NULL);
+	}
+	if (!monitor_read_state(b, record))
+		*record = (struct monitor_record){ .state = MONITOR_FAILED };
+	return false;
 }
 
 static void clean_up(struct box *b)
 {
-	auto_free char *path = xasprintf("%s/pid", b->dir);
-	int64_t pid;
-
-	let_settle(b);
-	pid = state_read_number(path);
-	/* Its parent lives and has not reaped it, or it is gone: the pid cannot be another's. */
-	if (pid > 0 && alive(b->monitor_fd))
-		b->pid_fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 	log_info("clean up a container that was never started id=%s", b->id);
 	box_erase(b);
 	box_free(b);
 }
 
-static bool same_boot(const json_t *info)
-{
-	char boot[37];
-
-	boot_id(boot);
-	return streq(jsonx_str_or(info, "boot", ""), boot);
-}
-
-/* Lets a container run that was left between create and start.  False if that is not possible any more. */
-static bool finish_start(struct box *b)
+/* Hears from its monitor from now on. */
+static bool take_over(struct box *b, struct monitor_record *record)
 {
 	struct err e = ERR_INIT;
+	int fd = settle(b, record) ? monitor_connect(b, MONITOR_WATCH, &e) : -1;
 
-	/* The runtime refuses if it has been started before, which is as good. */
-	if (!has(b, "started") && conmon_start_again(b, &e) < 0)
-		return false;
-	(void)state_write(b->dir, "started", STR(""), &e);
-	return true;
+	if (fd >= 0) {
+		box_watch(b, fd);
+		return true;
+	}
+	/* It ended between the two questions, or has no ear: then it goes. */
+	if (monitor_alive(b) && record->monitor > 1)
+		log_warn("give up a container without a way to its monitor id=%s error=\"%s\", ignoring", b->id,
+			 e.text);
+	(void)monitor_read_state(b, record);
+	return false;
 }
 
 static void find_one(struct oci *o, const char *id, void (*fn)(void *, const struct found *), void *arg)
 {
 	struct box *b = box_new(o, id);
-	json_auto_t *info = state_read_json(b->dir, "info.json");
-	json_auto_t *start = state_read_json(b->dir, "start.json");
+	json_auto_t *info = state_read_json(b->dir, INFO_FILE);
+	struct monitor_record record = { .state = MONITOR_FAILED };
 	struct found found = { .id = id };
-	struct err e = ERR_INIT;
-	bool now = same_boot(info);
 
 	b->bundle = xstrdup(jsonx_str_or(info, "bundle", ""));
 	b->cgroup = xstrdup(jsonx_str_or(info, "cgroup", ""));
-	b->tty = jsonx_bool_or(info, "tty", false);
-	b->monitor_fd = now ? open_monitor(b) : -1;
-	if (!start) {
+	b->state = BOX_RUNNING;
+	found.running = take_over(b, &record);
+	if (!found.running && record.state == MONITOR_FAILED) {
 		clean_up(b);
 		return;
 	}
-	b->pid = (pid_t)jsonx_int_or(start, "pid", 0);
-	b->started_us = jsonx_int_or(start, "started", 0);
-	b->pid_fd = now ? process_open(b->pid, jsonx_int_or(start, "ticks", -1)) : -1;
-	found.pid = b->pid;
-	found.started_us = b->started_us;
-	b->state = BOX_RUNNING;
-	map_set(&o->boxes, b->id, b);
-	/* conmon may be alive after its container's process: its exit file is then still to come. */
-	found.running =
-		!box_read_exit(b, &found.exit) && alive(b->monitor_fd) && finish_start(b) && box_watch(b, &e) == 0;
-	if (found.running || box_read_exit(b, &found.exit)) {
-		b->state = found.running ? BOX_RUNNING : BOX_ENDED;
-	} else {
+	b->monitor = record.monitor;
+	b->pid = found.pid = record.pid;
+	b->started_us = found.started_us = record.started_us;
+	if (!found.running) {
 		b->state = BOX_ENDED;
-		cgroup_kill(b->cgroup, SIGKILL);
-		if (b->pid_fd >= 0)
-			syscall(SYS_pidfd_send_signal, b->pid_fd, SIGKILL, NULL, 0);
-		found.exit = (struct exit_info){ .code = 255, .unknown = true, .finished_us = clock_wall_micros() };
+		found.exit = record.state == MONITOR_ENDED ? monitor_exit(&record) : box_give_up(b);
 	}
+	map_set(&o->boxes, b->id, b);
 	fn(arg, &found);
 }
 

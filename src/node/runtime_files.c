@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* runtime_files.c - the small files a container leaves for the next server, and the names of processes
- *
- * A pid alone is not a name: it is used again.  A pid with its start time is, until the next boot; so both are written
- * down, with the boot id, and process_open() hands out a pidfd only if they still agree after it was opened.
- */
+/* runtime_files.c - the small files a container leaves for the next server */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -89,53 +85,4 @@ static void remove_beneath(int parent, const char *name, int depth)
 void state_remove_tree(const char *path)
 {
 	remove_beneath(AT_FDCWD, path, 0);
-}
-
-int64_t process_ticks(pid_t pid)
-{
-	auto_free char *path = xasprintf("/proc/%d/stat", (int)pid);
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char buf[1024];
-	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf) - 1);
-	struct str rest, part;
-	int64_t ticks = -1;
-	char *after;
-
-	if (n <= 0)
-		return -1;
-	buf[n] = '\0';
-	/* The name in parentheses may hold anything; what follows its last ")" is " S ppid ...", start time being the
-	 * 22nd field of the line and the 20th from there. */
-	after = strrchr(buf, ')');
-	if (!after || after[1] != ' ' || after[2] == 'Z' || after[2] == 'X')
-		return -1;
-	rest = str_of(after + 2);
-	for (int i = 0; i < 20; i++)
-		if (!str_split(&rest, ' ', &part))
-			return -1;
-	{
-		auto_free char *text = xstrndup(part.p, part.n);
-
-		str_int64(text, 0, INT64_MAX, &ticks);
-	}
-	return ticks;
-}
-
-int process_open(pid_t pid, int64_t ticks)
-{
-	int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
-
-	if (fd >= 0 && process_ticks(pid) != ticks) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-void boot_id(char out[37])
-{
-	auto_close int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, out, 36);
-
-	out[n > 0 ? n : 0] = '\0';
 }

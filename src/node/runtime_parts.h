@@ -3,9 +3,7 @@
  *
  * Files below DIR/run:
  *	oci/              the runtime's own state (--root)
- *	exits/<id>        conmon's word on how a container ended; inotify watches this directory
- *	containers/<id>/  ours: info.json before anything happens, start.json before the program may run, started after,
- *	                  and conmon's pid files, oom mark and last words
+ *	containers/<id>/  info.json before anything happens; the rest is the monitor's, see monitor/protocol.h
  * None of them is synced: they must survive the death of this process, and after the death of the machine there are no
  * containers left to know about.
  */
@@ -14,6 +12,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "monitor/protocol.h"
 #include "node/runtime.h"
 
 /* --- runtime_files.c --- */
@@ -24,21 +23,14 @@ int64_t state_read_number(const char *path);
 json_t *state_read_json(const char *dir, const char *name);
 /* A whole tree without following links; what is gone already is fine. */
 void state_remove_tree(const char *path);
-/* When the process started, in the kernel's ticks since boot; -1 if there is no such process.  With the pid it is a
- * name that is not used twice before the next boot. */
-int64_t process_ticks(pid_t pid);
-/* A new pidfd of exactly that process, -1 if it has gone. */
-int process_open(pid_t pid, int64_t ticks);
-/* The kernel's boot id, 36 characters. */
-void boot_id(char out[37]);
-
 /* --- runtime_spawn.c --- */
-#define SPAWN_PASSED_FD 3
+#define SPAWN_PASSED 2
 struct spawn {
-	const char *const *argv; /* argv[0] is an absolute path */
+	const char *const *argv; /* argv[0] is an absolute path, */
+	int program_fd;          /* unless this is the program; 0: it is not */
 	const char *const *env;  /* added to a clean PATH; or NULL */
 	int fds[3];              /* 0 1 2 of the child; -1: /dev/null */
-	int pass_fd;             /* becomes SPAWN_PASSED_FD; 0: none */
+	int pass[SPAWN_PASSED];  /* become 3, 4; 0: no more */
 	bool hide;               /* in a private mount namespace without /sys/fs/cgroup/unified */
 	bool tty;                /* fds[0] becomes the controlling terminal */
 	const char *cwd;         /* NULL: / */
@@ -48,8 +40,6 @@ struct spawn {
 pid_t spawn_start(const struct spawn *s, struct err *e);
 /* Runs to the end, at most `ms`, with the last of its output (1 and 2 together) in `out`; blocks: only for start-up. */
 int spawn_wait(const struct spawn *s, int ms, struct sbuf *out, int *ret_status, struct err *e);
-/* A file descriptor of a private mount namespace without /sys/fs/cgroup/unified; it lives until that is closed. */
-int spawn_hidden_namespace(struct err *e);
 /* Absolute path of a program in the usual directories; NULL if there is none. */
 char *spawn_find(const char *program);
 /* What a runtime said on stderr, without time stamps and log syntax; in place. */
@@ -57,16 +47,18 @@ void spawn_clean_words(struct sbuf *text);
 
 /* --- runtime_probe.c --- */
 struct probed {
-	char *program, *conmon, *nsenter;
+	char *program;
 	const char *name;
 	bool hide;
-	bool no_sync_log; /* conmon knows --no-sync-log */
 };
 int runtime_probe(const struct runtime_config *c, const char *run_dir, struct probed *ret, struct err *e);
 void probed_done(struct probed *p);
 
 /* --- runtime_oci.c --- */
-enum box_state { BOX_CREATING, BOX_STARTING, BOX_RUNNING, BOX_ENDED };
+#define INFO_FILE    "info.json"
+#define EXIT_UNKNOWN 255
+
+enum box_state { BOX_STARTING, BOX_RUNNING, BOX_ENDED };
 
 /* A container as this process knows it. */
 struct box {
@@ -74,18 +66,15 @@ struct box {
 	enum box_state state;
 	char *id, *dir, *bundle, *cgroup;
 	pid_t pid;
-	int pid_fd;
+	int pid_fd; /* -1 until the monitor has passed it on */
 	int64_t started_us;
-	int monitor_fd; /* pidfd of conmon */
-	struct loop_fd *monitor_watch;
-	bool tty;
+	pid_t monitor;
+	int control_fd; /* to the monitor; at its end, it has gone */
+	struct loop_fd *control_watch;
 	int pending_signal; /* asked for before there was a process */
 	/* While starting: */
-	pid_t child;   /* conmon until it is a daemon, then the runtime's start */
-	int hidden_fd; /* mount namespace for conmon's runtime call, held until the container exists */
-	int sync_fd;   /* conmon says the pid or what went wrong */
-	struct loop_fd *sync_watch;
-	struct sbuf sync;
+	bool removed;               /* nobody wants it any more */
+	struct loop_timer patience; /* with a runtime that does not end */
 	void (*done)(void *arg, pid_t pid, const struct err *e);
 	void *arg;
 	struct loop_hook fail; /* reports `error` from the loop, never from inside a call */
@@ -112,9 +101,8 @@ struct oci {
 	char *prefix;
 	char *root_arg; /* --root=DIR/run/oci */
 	struct probed with;
-	char **join; /* where a monitor must leave the server's own cgroup */
-	int inotify;
-	struct loop_fd *exit_watch;
+	char **join;         /* where a monitor must leave the server's own cgroup */
+	int monitor_program; /* a descriptor of the program */
 	struct map boxes;
 	struct map leftovers; /* cgroups that did not go away at once */
 	struct loop_timer sweep;
@@ -125,24 +113,36 @@ struct oci {
 int oci_open(struct loop *loop, const struct runtime_config *config, struct runtime **ret, struct err *e);
 struct box *box_new(struct oci *o, const char *id);
 void box_free(void *box);
-/* The container runs: look for its end from now on. */
-int box_watch(struct box *b, struct err *e);
-/* How it ended, if it did: conmon's exit file, the oom marks. */
-bool box_read_exit(const struct box *b, struct exit_info *ret);
-/* Tells the end upwards, if it has come. */
-void box_check_exit(struct box *b);
+/* Hears from now on what its monitor says on this socket, which becomes the box's. */
+void box_watch(struct box *b, int control_fd);
+/* Nobody knows how it ended: kills what there is. */
+struct exit_info box_give_up(struct box *b);
 /* Everything the machine knows of it: processes, cgroup, runtime state, files. */
 void box_erase(struct box *b);
 
-/* --- runtime_conmon.c --- */
-void conmon_start(struct runtime *r, const struct container_start *c,
-		  void (*done)(void *arg, pid_t pid, const struct err *e), void *arg);
-/* Lets the program of a created container run, and waits for it; used when adopting. */
-int conmon_start_again(struct box *b, struct err *e);
-/* Stops what a start has under way; nobody is told. */
-void conmon_abandon(struct box *b);
-/* Ends a start with this error, from the loop. */
-void conmon_fail(struct box *b);
+/* --- runtime_start.c --- */
+void start_container(struct runtime *r, const struct container_start *c,
+		     void (*done)(void *arg, pid_t pid, const struct err *e), void *arg);
+/* What the monitor said; no record: it ended without one. */
+void start_failed(struct box *b, const struct monitor_record *record);
+void start_succeeded(struct box *b);
+/* Removed while starting: done() is told when the runtime has come to an end. */
+void start_abandon(struct box *b);
+
+/* --- runtime_monitor.c --- */
+/* A descriptor of the monitor's program, to be executed. */
+int monitor_program(const char *run_dir, struct err *e);
+bool monitor_read_state(const struct box *b, struct monitor_record *ret);
+/* There is one, or will be: by the lock on info.json. */
+bool monitor_alive(const struct box *b);
+/* A new connection for MONITOR_WATCH or MONITOR_ATTACH. */
+int monitor_connect(const struct box *b, enum monitor_what what, struct err *e);
+int monitor_tell(const struct box *b, const struct monitor_command *command, struct err *e);
+/* 1: a record; 0: none yet; -1: the monitor has gone.  Keeps the pidfd that comes along. */
+int monitor_receive(struct box *b, struct monitor_record *ret);
+struct exit_info monitor_exit(const struct monitor_record *record);
+/* Waits for its end, then makes it. */
+void monitor_end(struct box *b, int ms);
 
 /* --- runtime_adopt.c --- */
 int oci_adopt(struct runtime *r, void (*fn)(void *arg, const struct found *f), void *arg, struct err *e);
@@ -163,6 +163,10 @@ int oci_reopen_log(struct runtime *r, const char *id, struct err *e);
 int fake_open(struct loop *loop, const struct runtime_config *config, struct runtime **ret, struct err *e);
 
 /* --- cgroup.c --- */
+/* Where processes of a group can be found and killed: its directory in one hierarchy; malloc'ed, NULL if none. */
+char *cgroup_kill_dir(const char *path);
+/* The file that counts OOM kills of a group; malloc'ed, NULL if none. */
+char *cgroup_oom_file(const char *path);
 /* One pass of cgroup_remove(): true if nothing is left. */
 bool cgroup_try_remove(const char *path);
 /* Removes a group only if nobody is in it, and then its empty parent. */

@@ -119,8 +119,6 @@ static int pick_runtime(const char *want, const char *dir, struct probed *p, str
 			continue;
 		if (!program)
 			err_set(&why, ERR_UNAVAILABLE, "not installed");
-		else if (c->hide && !p->nsenter)
-			err_set(&why, ERR_UNAVAILABLE, "needs nsenter, which is not installed");
 		else if (try_runtime(program, c->hide, dir, &why) == 0) {
 			p->program = TAKE(program);
 			p->name = c->name;
@@ -133,35 +131,14 @@ static int pick_runtime(const char *want, const char *dir, struct probed *p, str
 	return -1;
 }
 
-static int probe_conmon(struct probed *p, struct err *e)
-{
-	auto_sbuf struct sbuf help = SBUF(PROBE_TEXT_MAX);
-	const char *argv[] = { NULL, "--help", NULL };
-	struct spawn s = { .argv = argv, .fds = { -1, -1, -1 } };
-	int status = 0;
-
-	p->conmon = spawn_find("conmon");
-	if (!p->conmon)
-		return err_set(e, ERR_UNAVAILABLE, "conmon is not installed");
-	argv[0] = p->conmon;
-	if (spawn_wait(&s, PROBE_MS, &help, &status, e) < 0)
-		return -1;
-	if (!help.p || !strstr(help.p, "--full-attach"))
-		return err_set(e, ERR_UNAVAILABLE, "%s is too old: it has no --full-attach", p->conmon);
-	p->no_sync_log = strstr(help.p, "--no-sync-log") != NULL;
-	return 0;
-}
-
 int runtime_probe(const struct runtime_config *c, const char *run_dir, struct probed *ret, struct err *e)
 {
 	auto_free char *dir = xasprintf("%s/probe-%d", run_dir, (int)getpid());
 	auto_free char *cgroup = xasprintf("/stoker-%s/probe-%d", c->prefix, (int)getpid());
 	auto_sbuf struct sbuf tried = SBUF(900);
-	struct probed p = { .nsenter = spawn_find("nsenter") };
-	int rc = probe_conmon(&p, e);
+	struct probed p = { .program = NULL };
+	int rc = write_bundle(dir, cgroup, e);
 
-	if (rc == 0)
-		rc = write_bundle(dir, cgroup, e);
 	if (rc == 0 && pick_runtime(c->name, dir, &p, &tried) < 0)
 		rc = err_set(e, ERR_UNAVAILABLE, "no container runtime works here: %s", tried.p ? tried.p : "");
 	state_remove_tree(dir);
@@ -176,6 +153,4 @@ int runtime_probe(const struct runtime_config *c, const char *run_dir, struct pr
 void probed_done(struct probed *p)
 {
 	free(p->program);
-	free(p->conmon);
-	free(p->nsenter);
 }

@@ -4,29 +4,22 @@
  * vfork, not fork: the server may hold hundreds of megabytes of objects, and copying its page tables for each container
  * would stall the loop.  The child shares our memory until it executes, so it only makes system calls, with all signals
  * blocked, and can report which of them failed by writing it down.  It takes along the standard descriptors and at most
- * one more: everything else is closed by close_range, so that no container can reach a file of the server.
+ * two more: everything else is closed by close_range, so that no container can reach a file of the server.
  *
  * Hiding the unified hierarchy.  On a machine with hybrid cgroups crun 1.8 refuses to work as long as it sees cgroup2
- * at /sys/fs/cgroup/unified.  It is content in a mount namespace of its own where that one mount is detached:
- *   - a runtime that we call ourselves gets a fresh namespace between vfork and exec;
- *   - a runtime that conmon calls must not drag conmon into such a namespace: it would keep a copy of every mount of
- *     the machine (other pods' root file systems, network namespaces, disks) busy for as long as the container lives.
- *     So we make the namespace, hold it open ourselves and let conmon call `nsenter --mount=/proc/SELF/fd/N crun ...`.
- *     It goes away when we close N, right after the container has been created.
- * The namespace is a copy made at that moment, so it has every mount that was made for the container before; it is made
- * a slave, so that detaching is not seen outside while a later unmount outside is seen inside.  The container's own
- * mount namespace is in turn a copy of it, in which the runtime drops everything but the container's root.
+ * at /sys/fs/cgroup/unified.  It is content in a mount namespace of its own where that one mount is detached, which is
+ * made between vfork and exec.  The namespace is a copy made at that moment, so it has every mount that was made
+ * before; it is made a slave, so that detaching is not seen outside while a later unmount outside is seen inside.
  */
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
@@ -40,6 +33,7 @@
 struct birth {
 	const struct spawn *s;
 	const char *const *env;
+	int program_fd; /* out of the way of those the child gets */
 	sigset_t mask;
 	const char *failed; /* the step that did not work */
 	int error;
@@ -53,12 +47,13 @@ static bool hide_unified(void)
 
 static bool place_fds(const struct spawn *s)
 {
-	int high[4];
-	int count = s->pass_fd > 0 ? 4 : 3;
+	int high[3 + SPAWN_PASSED], count = 3;
 
-	/* First out of the way of 0 to 3, for any of them may be one of those already. */
+	while (count < 3 + SPAWN_PASSED && s->pass[count - 3] > 0)
+		count++;
+	/* First out of the way, for any of them may have one of the final numbers already. */
 	for (int i = 0; i < count; i++) {
-		int fd = i == 3 ? s->pass_fd : s->fds[i];
+		int fd = i < 3 ? s->fds[i] : s->pass[i - 3];
 
 		if (fd < 0) {
 			fd = open("/dev/null", O_RDWR);
@@ -72,7 +67,7 @@ static bool place_fds(const struct spawn *s)
 	for (int i = 0; i < count; i++)
 		if (dup2(high[i], i) < 0)
 			return false;
-	return close_range((unsigned)count, ~0u, 0) == 0;
+	return close_range((unsigned)count, ~0u, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
 static bool join_groups(const char *const *files)
@@ -119,11 +114,16 @@ __attribute__((noreturn)) static void child_run(struct birth *b)
 	sigset_t none;
 
 	default_signals();
+	if (b->s->program_fd > 0)
+		b->program_fd = fcntl(b->s->program_fd, F_DUPFD_CLOEXEC, 16);
 	b->failed = child_prepare(b->s);
 	if (!b->failed) {
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		execve(b->s->argv[0], (char *const *)b->s->argv, (char *const *)b->env);
+		if (b->s->program_fd > 0)
+			execveat(b->program_fd, "", (char *const *)b->s->argv, (char *const *)b->env, AT_EMPTY_PATH);
+		else
+			execve(b->s->argv[0], (char *const *)b->s->argv, (char *const *)b->env);
 		b->failed = b->s->argv[0];
 	}
 	b->error = errno;
@@ -199,67 +199,6 @@ int spawn_wait(const struct spawn *s, int ms, struct sbuf *out, int *ret_status,
 	if (pid > 0)
 		waitpid(pid, ret_status, 0);
 	return pid > 0 ? rc : -1;
-}
-
-static bool send_fd(int socket, int fd)
-{
-	char control[CMSG_SPACE(sizeof(int))] = "";
-	struct iovec iov = { .iov_base = "n", .iov_len = 1 };
-	struct msghdr m = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(int));
-	return sendmsg(socket, &m, MSG_NOSIGNAL) == 1;
-}
-
-static int receive_fd(int socket)
-{
-	char control[CMSG_SPACE(sizeof(int))] = "", byte;
-	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr m = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
-	};
-	struct cmsghdr *c;
-	int fd = -1;
-
-	if (recvmsg(socket, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != 1)
-		return -1;
-	c = CMSG_FIRSTHDR(&m);
-	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(c), sizeof(int));
-	return fd;
-}
-
-int spawn_hidden_namespace(struct err *e)
-{
-	sigset_t all, mask;
-	int pair[2], fd;
-	pid_t pid;
-
-	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return err_errno(e, ERR_UNAVAILABLE, "cannot make a mount namespace");
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &mask);
-	pid = vfork();
-	if (pid == 0) {
-		int ns = hide_unified() ? open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC) : -1;
-
-		_exit(ns >= 0 && send_fd(pair[1], ns) ? 0 : 1);
-	}
-	sigprocmask(SIG_SETMASK, &mask, NULL);
-	if (pid > 0)
-		waitpid(pid, NULL, 0);
-	fd = pid > 0 ? receive_fd(pair[0]) : -1;
-	close(pair[0]);
-	close(pair[1]);
-	if (fd < 0)
-		return err_set(e, ERR_UNAVAILABLE, "cannot make a mount namespace without " UNIFIED);
-	return fd;
 }
 
 char *spawn_find(const char *program)

@@ -51,7 +51,7 @@ void trial_start(struct bench *b, struct trial *t);
 struct trial *trial_run(struct bench *b, const char *script);
 /* Turns the loop until *counter reaches `want`; a failed check after `seconds`. */
 bool bench_wait(struct bench *b, const int *counter, int want, int seconds);
-/* The log's text with the CRI columns removed; malloc'ed. */
+/* The log's text, rotated parts first, with the CRI columns removed; malloc'ed. */
 char *trial_log(struct trial *t);
 struct trial *bench_find(struct bench *b, const char *id);
 /* How many directories of this bench are in any cgroup hierarchy. */

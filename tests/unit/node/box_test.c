@@ -190,7 +190,7 @@ static int mounts_below(const char *dir)
 
 void bench_close(struct bench *b)
 {
-	static const char *const state[] = { "containers", "exits", "oci", "fake" };
+	static const char *const state[] = { "containers", "oci", "fake" };
 
 	for (int i = 0; b->runtime && i < b->n; i++) {
 		auto_free char *pod = xasprintf("/stoker-%s/pod1", b->prefix);
@@ -294,23 +294,38 @@ bool bench_wait(struct bench *b, const int *counter, int want, int seconds)
 	return *counter >= want;
 }
 
-char *trial_log(struct trial *t)
+static void add_log(const char *path, struct sbuf *out)
 {
-	auto_sbuf struct sbuf text = SBUF(64u << 20), out = SBUF(64u << 20);
+	auto_sbuf struct sbuf text = SBUF(64u << 20);
 	struct err e = ERR_INIT;
 	struct str rest, line;
 
-	if (file_read(t->log, 64u << 20, &text, &e) < 0)
-		return xstrdup(e.text);
+	if (file_read(path, 64u << 20, &text, &e) < 0) {
+		sbuf_adds(out, e.text);
+		return;
+	}
 	rest = sbuf_str(&text);
 	while (rest.n && str_split(&rest, '\n', &line)) {
 		struct str when, stream, tag;
 
 		if (!str_split(&line, ' ', &when) || !str_split(&line, ' ', &stream) || !str_split(&line, ' ', &tag))
 			continue;
-		sbuf_add(&out, line.p, line.n);
+		sbuf_add(out, line.p, line.n);
 		if (str_eq(tag, "F"))
-			sbuf_addc(&out, '\n');
+			sbuf_addc(out, '\n');
 	}
+}
+
+char *trial_log(struct trial *t)
+{
+	auto_sbuf struct sbuf out = SBUF(64u << 20);
+
+	for (int i = 9; i > 0; i--) {
+		auto_free char *part = xasprintf("%s.%d", t->log, i);
+
+		if (access(part, F_OK) == 0)
+			add_log(part, &out);
+	}
+	add_log(t->log, &out);
 	return sbuf_steal(&out);
 }

@@ -2,6 +2,7 @@
 /* A server dies and the next one finds its containers. */
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -9,6 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "box.h"
+#include "monitor/protocol.h"
 #include "test.h"
 
 static const char *const both[] = { "crun", "runc" };
@@ -106,19 +108,24 @@ TEST("a server that dies in the middle of a start leaves nothing half-made and s
 	}
 }
 
+static struct monitor_record state_of(const struct bench *b, const struct trial *t)
+{
+	auto_free char *path = xasprintf("%s/run/containers/%s/state", b->dir, t->id);
+	auto_sbuf struct sbuf text = SBUF(256);
+	struct monitor_record record = { .state = 0 };
+	struct err e = ERR_INIT;
+
+	CHECK(file_read(path, 256, &text, &e) == 0);
+	CHECK_INT(text.n, sizeof(record));
+	if (text.n == sizeof(record))
+		memcpy(&record, text.p, sizeof(record));
+	CHECK(record.monitor > 1);
+	return record;
+}
+
 static pid_t monitor_of(const struct bench *b, const struct trial *t)
 {
-	auto_free char *path = xasprintf("%s/run/containers/%s/conmon.pid", b->dir, t->id);
-	auto_sbuf struct sbuf text = SBUF(64);
-	struct err e = ERR_INIT;
-	int64_t pid = 0;
-
-	CHECK(file_read(path, 64, &text, &e) == 0 && text.p);
-	if (text.p) {
-		text.p[strcspn(text.p, "\n")] = '\0';
-		CHECK(str_int64(text.p, 2, 1 << 30, &pid));
-	}
-	return (pid_t)pid;
+	return state_of(b, t).monitor;
 }
 
 TEST("a container whose monitor is killed is killed too and its end is unknown")
@@ -154,26 +161,34 @@ TEST("after a reboot nothing runs, whatever the pids say")
 	EACH_RUNTIME(b)
 	{
 		struct trial *t = trial_run(&b, "sleep 1000");
-		auto_free char *info = xasprintf("%s/run/containers/%s/info.json", b.dir, t->id);
-		auto_sbuf struct sbuf text = SBUF(1 << 16);
+		auto_free char *path = xasprintf("%s/run/containers/%s/state", b.dir, t->id);
+		struct monitor_record record;
 		struct err e = ERR_INIT;
-		char *boot;
+		pid_t innocent = fork();
 
+		if (innocent == 0) {
+			pause();
+			_exit(0);
+		}
 		CHECK(bench_wait(&b, &t->dones, 1, 30));
 		runtime_free(b.runtime);
 		b.runtime = NULL;
-		/* No monitor outlives the machine. */
-		kill(monitor_of(&b, t), SIGKILL);
-		CHECK(file_read(info, 1 << 16, &text, &e) == 0);
-		boot = strstr(text.p, "\"boot\":\"");
-		CHECK(boot != NULL);
-		if (boot)
-			boot[8] = 'z';
-		CHECK(file_write(info, 0600, sbuf_str(&text), &e) == 0);
+		record = state_of(&b, t);
+		/* No monitor outlives the machine, and its numbers are someone else's afterwards. */
+		kill(record.monitor, SIGKILL);
+		cgroup_kill(t->cgroup, SIGKILL);
+		record.monitor = record.pid = innocent;
+		CHECK(file_write(path, 0600, (struct str){ (char *)&record, sizeof(record) }, &e) == 0);
+		usleep(50000);
 		if (!bench_restart(&b))
 			continue;
 		CHECK_INT(b.found_running, 0);
 		CHECK_INT(b.found_ended, 1);
 		CHECK(b.found[0].exit.unknown);
+		b.runtime->ops->remove(b.runtime, t->id);
+		CHECK_INT(kill(innocent, 0), 0);
+		CHECK_INT(waitpid(innocent, NULL, WNOHANG), 0);
+		kill(innocent, SIGKILL);
+		waitpid(innocent, NULL, 0);
 	}
 }

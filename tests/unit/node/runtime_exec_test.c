@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "box.h"
-#include "node/runtime_parts.h"
 #include "test.h"
 
 static const char *const both[] = { "crun", "runc" };
@@ -172,6 +171,19 @@ TEST("an extra process with a terminal can be resized")
 	}
 }
 
+static bool is_zombie(int pid)
+{
+	auto_free char *path = xasprintf("/proc/%d/stat", pid);
+	FILE *f = fopen(path, "re");
+	char state = 'X';
+
+	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'X';
+	if (f)
+		fclose(f);
+	return state == 'Z' || state == 'X';
+}
+
 /* Processes of a container that are not waiting to be reaped: its first one, a sleep, reaps nobody. */
 static int living(const struct trial *t)
 {
@@ -182,7 +194,7 @@ static int living(const struct trial *t)
 
 	CHECK(f != NULL);
 	while (f && fscanf(f, "%d", &pid) == 1)
-		n += process_ticks(pid) >= 0;
+		n += !is_zombie(pid);
 	if (f)
 		fclose(f);
 	return n;
@@ -265,8 +277,9 @@ TEST("attach carries input and output, and the log can be reopened")
 		shutdown(fd, SHUT_WR);
 		CHECK(bench_wait(&b, &t->exits, 1, 30));
 		CHECK_INT(t->exit.code, 6);
+		CHECK(access(t->log, F_OK) == 0);
 		log = trial_log(t);
-		CHECK_STR(log, "got two\n");
+		CHECK_STR(log, "got one\ngot two\n");
 		close(fd);
 	}
 }

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/* end.c - the container's first process is gone: what is left of it goes too, and the last word is written
+ *
+ * With a pid namespace of its own the kernel has killed everything else before we hear of the end.  Without (hostPID, a
+ * pid namespace shared by the pod) others may be left in the container's group, and they may hold its pipes; they are
+ * killed.  Output is read to its last byte, for which there is a limit only if someone outside still holds the pipe.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "monitor/monitor.h"
+#include "monitor/sys.h"
+
+#define DRAIN_MS      1000
+#define DRAIN_STEP_MS 10
+#define LAST_READS    64 /* more than a pipe holds */
+#define STAT_MAX      4096
+
+bool stream_read(struct monitor *m, struct stream *s)
+{
+	bool attached = serve_someone_attached(m);
+	size_t most = attached ? MONITOR_PACKET - 1 : CHUNK_MAX;
+	long n = s->fd < 0 ? -EBADF : sys_read(s->fd, m->chunk + 1, most);
+	int64_t now;
+
+	if (n == -EAGAIN || n == -EINTR || s->fd < 0)
+		return false;
+	if (n <= 0) {
+		/* EIO is how a terminal ends. */
+		if (m->stdin_fd == s->fd)
+			m->stdin_fd = -1;
+		sys_close(s->fd);
+		s->fd = -1;
+		log_part(&m->log, s);
+		log_flush(&m->log);
+		return false;
+	}
+	log_take(&m->log, s, m->chunk + 1, (size_t)n);
+	log_flush(&m->log);
+	if (!attached)
+		return true;
+	now = sys_clock_ms();
+	m->chunk[0] = (char)s->number;
+	m->chunk_n = (uint32_t)n + 1;
+	for (int i = 0; i < m->conn_count; i++) {
+		m->conns[i].behind = m->conns[i].kind == MONITOR_ATTACH;
+		m->conns[i].since_ms = now;
+	}
+	serve_output(m, now);
+	return true;
+}
+
+/* --- the group --- */
+
+/* Signals every process in the group; returns how many there were. */
+static int kill_members(int dir)
+{
+	int fd = (int)sys_openat(dir, "cgroup.procs", O_RDONLY), count = 0;
+	char buf[STAT_MAX];
+	int64_t pid = 0;
+	long n;
+
+	while (fd >= 0 && (n = sys_read(fd, buf, sizeof(buf))) > 0) {
+		for (long i = 0; i < n; i++) {
+			if (buf[i] != '\n') {
+				pid = pid * 10 + (buf[i] - '0');
+				continue;
+			}
+			/* 0 is a process of another pid namespace. */
+			if (pid > 1)
+				SYS(SYS_kill, pid, SIGKILL);
+			count++;
+			pid = 0;
+		}
+	}
+	sys_close(fd);
+	return count;
+}
+
+static bool group_is_empty(int dir)
+{
+	int fd, rc;
+
+	if (dir < 0 || kill_members(dir) == 0)
+		return true;
+	/* cgroup2 does it at one stroke. */
+	fd = (int)sys_openat(dir, "cgroup.kill", O_WRONLY);
+	rc = fd < 0 ? fd : (int)sys_write(fd, "1", 1);
+	(void)rc;
+	sys_close(fd);
+	return false;
+}
+
+static bool out_of_memory(const char *path)
+{
+	static const char key[] = "oom_kill ";
+	char buf[STAT_MAX];
+	int fd = path[0] ? (int)sys_open(path, O_RDONLY, 0) : -1;
+	long n = fd < 0 ? 0 : sys_read(fd, buf, sizeof(buf) - 1);
+
+	sys_close(fd);
+	buf[n > 0 ? n : 0] = '\0';
+	for (char *at = buf; *at; at++)
+		if ((at == buf || at[-1] == '\n') && !memcmp(at, key, sizeof(key) - 1))
+			return text_number(at + sizeof(key) - 1) > 0;
+	return false;
+}
+
+/* --- the order of it --- */
+
+/* True if there was something. */
+static bool read_both(struct monitor *m)
+{
+	bool more = false;
+
+	for (int i = 0; i < 2; i++)
+		if (!serve_someone_behind(m))
+			more |= stream_read(m, &m->streams[i]);
+	serve_output(m, sys_clock_ms());
+	return more;
+}
+
+static void drain(struct monitor *m, int group)
+{
+	struct timespec step = { .tv_nsec = DRAIN_STEP_MS * 1000000 };
+	int64_t deadline = sys_clock_ms() + DRAIN_MS;
+	bool empty = group_is_empty(group);
+
+	while (sys_clock_ms() < deadline && (m->streams[0].fd >= 0 || m->streams[1].fd >= 0)) {
+		bool before = empty;
+
+		if (read_both(m))
+			continue;
+		if (before && !serve_someone_behind(m))
+			break;
+		SYS(SYS_ppoll, 0, 0, &step, 0, 8);
+		empty = empty || group_is_empty(group);
+	}
+	/* The log is complete even if somebody who is attached has stopped listening. */
+	for (int i = m->conn_count - 1; i >= 0; i--)
+		if (m->conns[i].behind)
+			serve_close(m, &m->conns[i]);
+	for (int i = 0; i < LAST_READS && read_both(m); i++)
+		;
+	for (int i = 0; i < 2; i++)
+		log_part(&m->log, &m->streams[i]);
+	log_flush(&m->log);
+}
+
+void end_container(struct monitor *m, int status)
+{
+	const char *cgroup = m->argv[MONITOR_ARG_CGROUP];
+	int group = cgroup[0] ? (int)sys_open(cgroup, O_PATH | O_DIRECTORY, 0) : -1;
+	int signo = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+
+	m->record.finished_us = sys_clock_wall_us();
+	m->record.code = signo ? 128 + signo : WEXITSTATUS(status);
+	/* A shell says 128+N for a child that a signal ended; there is no telling the two apart later either. */
+	m->record.signal = m->record.code > 128 && m->record.code <= 128 + 64 ? m->record.code - 128 : 0;
+	drain(m, group);
+	sys_close(group);
+	m->record.oom = m->record.code && out_of_memory(m->argv[MONITOR_ARG_OOM]);
+	m->record.dropped = m->log.dropped;
+	m->record.state = MONITOR_ENDED;
+	sys_close(m->pid_fd);
+	m->pid_fd = -1;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/* protocol.h - what the server and a container's monitor say to each other
+ *
+ * The server starts a monitor for each container with a private directory as its working directory, and hands it two
+ * descriptors and these arguments:
+ *
+ *	stoker-monitor FLAGS LOG CGROUP OOM RUNTIME [ARGUMENT]...
+ *
+ *	FLAGS    letters, see below
+ *	LOG      the log file; rotated parts are LOG.1 LOG.2 ...
+ *	CGROUP   the container's group in one hierarchy, to kill what is left in it; or ""
+ *	OOM      a file with a line "oom_kill N" for that group; or ""
+ *	RUNTIME  and its arguments: a call that makes the container run, detached.  MONITOR_CONSOLE among them is
+ *	         replaced by the way to the monitor's console socket.
+ *
+ * Files in the directory: "info.json" is the server's, its lock is the monitor's for life; "pid" is the runtime's;
+ * "words" what the runtime said; "state" a struct monitor_record, made before the runtime is called and from then on
+ * written over in place, which works on a full disk too; "sock" where later servers and attaching clients connect.
+ *
+ * Every connection is SOCK_SEQPACKET and begins with a struct monitor_command from the other side, but for the first
+ * server's, which is there from the beginning.  MONITOR_WATCH is answered by the record, with a pidfd of the
+ * container's first process as long as there is one, and by another whenever it changes; such a connection also takes
+ * the other commands.  After MONITOR_ATTACH packets are the container's input, and its output comes as packets of a
+ * byte (MONITOR_STDOUT, MONITOR_STDERR) and text, of at most MONITOR_PACKET together.
+ *
+ * A monitor may be older than the server that talks to it: fields and commands are added at the end, never changed.
+ */
+#ifndef STOKER_MONITOR_PROTOCOL_H
+#define STOKER_MONITOR_PROTOCOL_H
+
+#include <stdint.h>
+
+#define MONITOR_VERSION 1
+
+/* Descriptors that are handed over. */
+#define MONITOR_CONTROL_FD 3
+#define MONITOR_LOCK_FD    4
+
+#define MONITOR_NAME    "stoker-monitor"
+#define MONITOR_CONSOLE "--console-socket=@"
+
+/* Arguments, by position. */
+enum { MONITOR_ARG_NAME, MONITOR_ARG_FLAGS, MONITOR_ARG_LOG, MONITOR_ARG_CGROUP, MONITOR_ARG_OOM, MONITOR_ARG_RUNTIME };
+
+#define MONITOR_FLAG_HIDE  'h' /* the runtime must not see /sys/fs/cgroup/unified */
+#define MONITOR_FLAG_TTY   't'
+#define MONITOR_FLAG_STDIN 'i'
+#define MONITOR_FLAG_ONCE  'o' /* the end of the first attached client's input is the container's */
+
+enum monitor_state {
+	MONITOR_BEGUN = 1, /* the runtime may have been called */
+	MONITOR_RUNNING,
+	MONITOR_ENDED,
+	MONITOR_FAILED, /* the runtime could not start it; code is an errno if it could not even be called */
+};
+
+struct monitor_record {
+	uint32_t version;
+	uint32_t state;
+	int32_t monitor, pid;
+	int32_t code, signal; /* as in struct exit_info */
+	uint32_t oom;
+	uint32_t dropped; /* lines of the log for which there was no room */
+	int64_t started_us, finished_us;
+	uint32_t unknown; /* the status was lost: code means nothing */
+	uint32_t reserved;
+};
+
+enum monitor_what { MONITOR_WATCH = 1, MONITOR_ATTACH, MONITOR_RESIZE, MONITOR_REOPEN };
+
+struct monitor_command {
+	uint32_t what;
+	int32_t rows, cols;
+};
+
+#define MONITOR_STDOUT 2
+#define MONITOR_STDERR 3
+#define MONITOR_PACKET 8192
+#define MONITOR_INPUT  (32 * 1024) /* longest packet of input */
+
+/* The log: lines longer than a part are cut, a file longer than this is put aside, and so many are kept in all. */
+#define MONITOR_LOG_PART  (16 * 1024)
+#define MONITOR_LOG_BYTES (10 * 1024 * 1024)
+#define MONITOR_LOG_FILES 5
+
+#endif
