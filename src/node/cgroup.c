@@ -550,6 +550,37 @@ int cgroup_read(const char *path, struct cgroup_usage *ret, struct err *e)
 	return 0;
 }
 
+/* When a process began, in clock ticks since boot; -1 if it has ended. */
+static int64_t process_ticks(pid_t pid)
+{
+	auto_free char *path = xasprintf("/proc/%d/stat", (int)pid);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char buf[1024];
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf) - 1);
+	struct str rest, part;
+	int64_t ticks = -1;
+	char *after;
+
+	if (n <= 0)
+		return -1;
+	buf[n] = '\0';
+	/* The name in parentheses may hold anything; what follows its last ")" is " S ppid ...", start time being the
+	 * 22nd field of the line and the 20th from there. */
+	after = strrchr(buf, ')');
+	if (!after || after[1] != ' ' || after[2] == 'Z' || after[2] == 'X')
+		return -1;
+	rest = str_of(after + 2);
+	for (int i = 0; i < 20; i++)
+		if (!str_split(&rest, ' ', &part))
+			return -1;
+	{
+		auto_free char *text = xstrndup(part.p, part.n);
+
+		str_int64(text, 0, INT64_MAX, &ticks);
+	}
+	return ticks;
+}
+
 static void oldest_in_dir(const char *dir, void *arg)
 {
 	int64_t *oldest = arg;

@@ -23,6 +23,7 @@
 #include "base/mem.h"
 #include "loop/crypto.h"
 #include "node/claim_dirs.h"
+#include "node/image_keep.h"
 #include "node/node_object.h"
 #include "node/pod.h"
 
@@ -37,6 +38,7 @@ struct node {
 	struct node_parts parts;
 	struct kubelet *kubelet;
 	struct claim_dirs *claim_dirs;
+	struct image_keep *image_keep;
 	struct informer *informer;
 	struct map pods; /* uid -> struct pod * */
 	char *dir, *name, *prefix, *ip, *problem;
@@ -447,6 +449,7 @@ static int open_parts(struct node *n, const struct node_config *config, struct e
 		return -1;
 	n->parts.trash = trash_new(n->parts.loop, n->dir);
 	n->claim_dirs = claim_dirs_new(n->parts.client, n->dir, n->parts.trash);
+	n->image_keep = image_keep_new(n->parts.loop, n->parts.images, &(struct image_keep_config){ 0 });
 	open_runtime(n, config);
 	if (n->parts.fake)
 		n->services_known = true;
@@ -518,6 +521,7 @@ void node_free(struct node *n)
 	runtime_free(n->parts.runtime);
 	if (n->parts.net)
 		net_free(n->parts.net, last);
+	image_keep_free(n->image_keep);
 	images_free(n->parts.images);
 	gpus_free(n->parts.gpus);
 	logs_free(n->parts.logs);

@@ -6,14 +6,8 @@
  * What is wrong with the spec or its objects leaves the container waiting, with a reason, and is tried again.  What the
  * runtime refuses (no such program) is the end of this run, with exit code 128.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <signal.h>
-#include <stdio.h>
-#include <sys/syscall.h>
 #include <sys/sysinfo.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -23,6 +17,7 @@
 #include "kinds/quantity.h"
 #include "node/bundle.h"
 #include "node/pod_parts.h"
+#include "node/rootfs.h"
 #include "node/sandbox.h"
 
 #define CONFIG_RETRY_MS 5000
@@ -31,21 +26,13 @@
 
 /* ---- looking into the root file system ---- */
 
-/* A file of the container's own, found as it would find it: links cannot lead out.  "" if there is none. */
+/* A file of the container's own, found as it would find it; "" if there is none. */
 static char *read_inside(const char *rootfs, const char *path)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	auto_close int root = open(rootfs, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	auto_close int fd = -1;
 	auto_sbuf struct sbuf text = SBUF(ACCOUNTS_MAX);
-	char buf[8192];
-	ssize_t n;
+	struct err e = ERR_INIT;
 
-	if (root >= 0)
-		fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	while (fd >= 0 && !text.over && (n = read(fd, buf, sizeof(buf))) > 0)
-		sbuf_add(&text, buf, (size_t)n);
+	(void)rootfs_read(rootfs, path, ACCOUNTS_MAX, &text, &e);
 	return sbuf_steal(&text);
 }
 
@@ -53,8 +40,8 @@ static int read_accounts(struct ctr *c, const char *dir, const json_t *image, st
 {
 	auto_free char *rootfs = xasprintf("%s/rootfs", dir);
 
-	a->passwd = read_inside(rootfs, "etc/passwd");
-	a->group = read_inside(rootfs, "etc/group");
+	a->passwd = read_inside(rootfs, "/etc/passwd");
+	a->group = read_inside(rootfs, "/etc/group");
 	return user_resolve(c->pod->obj, c->spec, image, a->passwd, a->group, &a->user, e);
 }
 
@@ -146,6 +133,7 @@ static int prepare(struct ctr *c, const char *dir, const struct image_info *info
 	json_auto_t *mounts = NULL;
 	struct ctr_accounts accounts = { 0 };
 	struct gpu_grant grant = { 0 };
+	auto_free char *rootfs = xasprintf("%s/rootfs", dir);
 	int r = -1;
 
 	if (p->parts->services)
@@ -157,6 +145,8 @@ static int prepare(struct ctr *c, const char *dir, const struct image_info *info
 		if (ctr_mounts(c, &accounts, env, grant.mounts, &mounts, e) == 0)
 			r = make_document(c, pod, info->config, &accounts, env, mounts, grant.devices, ret, e);
 	}
+	if (r == 0)
+		r = rootfs_check(rootfs, *ret, e);
 	gpu_grant_done(&grant);
 	accounts_done(&accounts);
 	return r;
