@@ -31,11 +31,11 @@ struct image_settings {
 		.choices = "text|json", .help = "how to print (default: text)"                                         \
 	}
 
-static struct pull_options options_of(const struct image_settings *s, struct session *session)
+static struct pull_options options_of(const struct image_settings *s, struct image_session *session)
 {
 	return (struct pull_options){
 		.plain_http = s->plain_http,
-		.progress = session_progress,
+		.progress = image_session_progress,
 		.arg = session,
 		.authfile = s->authfile ? s->authfile : "",
 		.cert_dir = s->cert_dir,
@@ -44,13 +44,13 @@ static struct pull_options options_of(const struct image_settings *s, struct ses
 
 /* Options, and an open store: 0, or the exit status to leave with. */
 static int begin(const struct command *cmd, int argc, char **argv, int min, int max, struct image_settings *s,
-		 struct session *session, char ***ret_rest, int *ret_n)
+		 struct image_session *session, char ***ret_rest, int *ret_n)
 {
 	struct err e = ERR_INIT;
 
 	if (command_parse(cmd, s, argc, argv, min, max, ret_rest, ret_n) < 0)
 		return 2;
-	return session_open(s->data, s->quiet, session, &e) < 0 ? command_fail(cmd, &e) : 0;
+	return image_session_open(s->data, s->quiet, session, &e) < 0 ? command_fail(cmd, &e) : 0;
 }
 
 static void print_json(const json_t *doc)
@@ -92,7 +92,7 @@ static void print_line(const char *name, const json_t *image)
 static int run_list(const struct command *cmd, int argc, char **argv)
 {
 	struct image_settings s = { 0 };
-	struct session session;
+	struct image_session session;
 	json_auto_t *list = NULL;
 	json_t *image, *name;
 	size_t i, k;
@@ -103,7 +103,7 @@ static int run_list(const struct command *cmd, int argc, char **argv)
 	if (status)
 		return status;
 	list = images_list(session.images);
-	session_close(&session);
+	image_session_close(&session);
 	if (s.output && streq(s.output, "json")) {
 		print_json(list);
 		return 0;
@@ -131,19 +131,19 @@ const struct command cmd_image_list = {
 /* ---- transfers: what pull, push, import and export have in common ---- */
 
 struct transfer {
-	struct session *session;
+	struct image_session *session;
 	const struct image_settings *settings;
 	struct pull_options options;
 	char **args;
 	int n;
 };
 
-/* Opens the store, lets `start` begin, and waits for session_done(). */
+/* Opens the store, lets `start` begin, and waits for image_session_done(). */
 static int run_transfer(const struct command *cmd, int argc, char **argv, int min_args, int max_args,
 			void (*start)(struct transfer *t))
 {
 	struct image_settings s = { 0 };
-	struct session session;
+	struct image_session session;
 	struct transfer t = { .session = &session, .settings = &s };
 	int status = begin(cmd, argc, argv, min_args, max_args, &s, &session, &t.args, &t.n);
 
@@ -151,7 +151,7 @@ static int run_transfer(const struct command *cmd, int argc, char **argv, int mi
 		return status;
 	t.options = options_of(&s, &session);
 	start(&t);
-	return session_wait(cmd, &session);
+	return image_session_wait(cmd, &session);
 }
 
 /* ---- pull ---- */
@@ -160,7 +160,7 @@ static const struct opt pull_opts[] = { REGISTRY_OPTS, QUIET_OPT, DATA_OPT, OPT_
 
 static void start_pull(struct transfer *t)
 {
-	images_pull(t->session->images, t->args[0], &t->options, session_done, t->session);
+	images_pull(t->session->images, t->args[0], &t->options, image_session_done, t->session);
 }
 
 static int run_pull(const struct command *cmd, int argc, char **argv)
@@ -184,7 +184,7 @@ const struct command cmd_image_pull = {
 
 static void start_push(struct transfer *t)
 {
-	images_push(t->session->images, t->args[0], t->n > 1 ? t->args[1] : t->args[0], &t->options, session_done,
+	images_push(t->session->images, t->args[0], t->n > 1 ? t->args[1] : t->args[0], &t->options, image_session_done,
 		    t->session);
 }
 
@@ -219,7 +219,7 @@ static const struct opt import_opts[] = {
 
 static void start_import(struct transfer *t)
 {
-	images_import(t->session->images, t->args[0], t->settings->name, &t->options, session_done, t->session);
+	images_import(t->session->images, t->args[0], t->settings->name, &t->options, image_session_done, t->session);
 }
 
 static int run_import(const struct command *cmd, int argc, char **argv)
@@ -254,7 +254,7 @@ static const struct opt export_opts[] = {
 static void start_export(struct transfer *t)
 {
 	images_export(t->session->images, t->args[0], t->args[1],
-		      t->settings->format ? t->settings->format : "docker-archive", &t->options, session_done,
+		      t->settings->format ? t->settings->format : "docker-archive", &t->options, image_session_done,
 		      t->session);
 }
 
@@ -279,7 +279,7 @@ static const struct opt tag_opts[] = { DATA_OPT, OPT_END };
 static int run_tag(const struct command *cmd, int argc, char **argv)
 {
 	struct image_settings s = { 0 };
-	struct session session;
+	struct image_session session;
 	struct err e = ERR_INIT;
 	char **rest;
 	int n;
@@ -289,7 +289,7 @@ static int run_tag(const struct command *cmd, int argc, char **argv)
 		return status;
 	if (images_tag(session.images, rest[0], rest[1], &e) < 0)
 		status = command_fail(cmd, &e);
-	session_close(&session);
+	image_session_close(&session);
 	return status;
 }
 
@@ -317,7 +317,7 @@ static const struct opt rm_opts[] = {
 static int run_rm(const struct command *cmd, int argc, char **argv)
 {
 	struct image_settings s = { 0 };
-	struct session session;
+	struct image_session session;
 	char **rest;
 	int n;
 	int status = begin(cmd, argc, argv, 1, 1000, &s, &session, &rest, &n);
@@ -332,7 +332,7 @@ static int run_rm(const struct command *cmd, int argc, char **argv)
 		else
 			printf("image %s removed\n", rest[i]);
 	}
-	session_close(&session);
+	image_session_close(&session);
 	return status;
 }
 
@@ -349,7 +349,7 @@ const struct command cmd_image_rm = {
 static int run_inspect(const struct command *cmd, int argc, char **argv)
 {
 	struct image_settings s = { 0 };
-	struct session session;
+	struct image_session session;
 	struct err e = ERR_INIT;
 	json_auto_t *doc = NULL;
 	char **rest;
@@ -362,7 +362,7 @@ static int run_inspect(const struct command *cmd, int argc, char **argv)
 		status = command_fail(cmd, &e);
 	else
 		print_json(doc);
-	session_close(&session);
+	image_session_close(&session);
 	return status;
 }
 
@@ -409,7 +409,7 @@ static int run_prune(const struct command *cmd, int argc, char **argv)
 {
 	struct image_settings s = { 0 };
 	struct images_policy policy;
-	struct session session;
+	struct image_session session;
 	json_auto_t *removed = NULL;
 	struct err e = ERR_INIT;
 	char **rest;
@@ -425,7 +425,7 @@ static int run_prune(const struct command *cmd, int argc, char **argv)
 		print_json(removed);
 	else
 		print_removed(removed);
-	session_close(&session);
+	image_session_close(&session);
 	return status;
 }
 

@@ -51,7 +51,7 @@ static int run_build(const struct command *cmd, int argc, char **argv)
 {
 	struct build_settings s = { 0 };
 	struct build_options o;
-	struct session session;
+	struct image_session session;
 	json_auto_t *names = NULL;
 	json_auto_t *args = NULL;
 	struct err e = ERR_INIT;
@@ -60,7 +60,7 @@ static int run_build(const struct command *cmd, int argc, char **argv)
 
 	if (command_parse(cmd, &s, argc, argv, 1, 1, &rest, &n) < 0)
 		return 2;
-	if (session_open(s.data, s.quiet, &session, &e) < 0)
+	if (image_session_open(s.data, s.quiet, &session, &e) < 0)
 		return command_fail(cmd, &e);
 	names = texts(&s.tags);
 	args = texts(&s.args);
@@ -73,12 +73,12 @@ static int run_build(const struct command *cmd, int argc, char **argv)
 				    .args = args,
 				    .no_cache = s.no_cache,
 				    .pull = { .plain_http = s.plain_http,
-					      .progress = session_progress,
+					      .progress = image_session_progress,
 					      .arg = &session,
 					      .authfile = s.authfile ? s.authfile : "",
 					      .cert_dir = s.cert_dir } };
-	images_build(session.images, &o, session_done, &session);
-	return session_wait(cmd, &session);
+	images_build(session.images, &o, image_session_done, &session);
+	return image_session_wait(cmd, &session);
 }
 
 const struct command cmd_image_build = {

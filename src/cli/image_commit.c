@@ -169,7 +169,7 @@ static int commit(const struct command *cmd, const struct commit_settings *s, co
 	json_auto_t *document = NULL;
 	json_auto_t *skip = NULL;
 	struct commit_options o;
-	struct session session;
+	struct image_session session;
 	const char *cgroup;
 	int status;
 
@@ -178,13 +178,13 @@ static int commit(const struct command *cmd, const struct commit_settings *s, co
 	else
 		default_data_dir(&data);
 	dir = xasprintf("%s/pods/%s/%s", data.p, t->uid, t->container);
-	if (session_open(data.p, s->quiet, &session, e) < 0)
+	if (image_session_open(data.p, s->quiet, &session, e) < 0)
 		return command_fail(cmd, e);
 	document = read_document(dir);
 	skip = mount_points(document);
 	cgroup = jsonx_str_or(document, "linux.cgroupsPath", "");
 	if (find_scratch(t, pod, dir, &scratch, e) < 0 || (s->pause && cgroup_freeze(cgroup, true, e) < 0)) {
-		session_close(&session);
+		image_session_close(&session);
 		return command_fail(cmd, e);
 	}
 	for (size_t i = 0; i < s->changes.n; i++)
@@ -195,9 +195,9 @@ static int commit(const struct command *cmd, const struct commit_settings *s, co
 				     .changes = changes,
 				     .made_by = made_by,
 				     .comment = s->message,
-				     .pull = { .progress = session_progress, .arg = &session } };
-	images_commit(session.images, &o, session_done, &session);
-	status = session_wait(cmd, &session);
+				     .pull = { .progress = image_session_progress, .arg = &session } };
+	images_commit(session.images, &o, image_session_done, &session);
+	status = image_session_wait(cmd, &session);
 	if (s->pause)
 		(void)!cgroup_freeze(cgroup, false, e);
 	return status;

@@ -11,13 +11,13 @@
 
 #define INTERRUPTED 130 /* as a shell reports it */
 
-int session_open(const char *data, bool quiet, struct session *ret, struct err *e)
+int image_session_open(const char *data, bool quiet, struct image_session *ret, struct err *e)
 {
 	auto_sbuf struct sbuf dir = SBUF(4096);
 	struct images_config config = { .dir = data, .prefix = "", .patient = true };
 	struct stat st;
 
-	*ret = (struct session){ .quiet = quiet, .err = ERR_INIT };
+	*ret = (struct image_session){ .quiet = quiet, .err = ERR_INIT };
 	if (!config.dir) {
 		default_data_dir(&dir);
 		config.dir = dir.p;
@@ -33,7 +33,7 @@ int session_open(const char *data, bool quiet, struct session *ret, struct err *
 	return 0;
 }
 
-void session_close(struct session *s)
+void image_session_close(struct image_session *s)
 {
 	images_settle(s->images);
 	images_free(s->images);
@@ -42,17 +42,17 @@ void session_close(struct session *s)
 	free(s->name);
 }
 
-void session_progress(void *arg, const char *line)
+void image_session_progress(void *arg, const char *line)
 {
-	const struct session *s = arg;
+	const struct image_session *s = arg;
 
 	if (!s->quiet)
 		fprintf(stderr, "%s\n", line);
 }
 
-void session_done(void *arg, const struct image_info *info, const struct err *e)
+void image_session_done(void *arg, const struct image_info *info, const struct err *e)
 {
-	struct session *s = arg;
+	struct image_session *s = arg;
 
 	s->done = true;
 	s->err = *e;
@@ -64,13 +64,13 @@ void session_done(void *arg, const struct image_info *info, const struct err *e)
 
 static void on_interrupt(void *arg, int signo)
 {
-	struct session *s = arg;
+	struct image_session *s = arg;
 
 	(void)signo;
 	s->interrupted = true;
 }
 
-int session_wait(const struct command *cmd, struct session *s)
+int image_session_wait(const struct command *cmd, struct image_session *s)
 {
 	struct err e = ERR_INIT;
 	int status = 0;
@@ -88,6 +88,6 @@ int session_wait(const struct command *cmd, struct session *s)
 	} else {
 		printf("%s %s\n", s->id, s->name && *s->name ? s->name : "-");
 	}
-	session_close(s);
+	image_session_close(s);
 	return status;
 }

@@ -35,7 +35,7 @@
 	}
 
 /* A store that is open, and the loop its work runs on. */
-struct session {
+struct image_session {
 	struct loop *loop;
 	struct images *images;
 	bool quiet;
@@ -47,13 +47,13 @@ struct session {
 };
 
 /* data NULL: the usual directory.  One that is not there is an error. */
-int session_open(const char *data, bool quiet, struct session *ret, struct err *e);
-void session_close(struct session *s);
+int image_session_open(const char *data, bool quiet, struct image_session *ret, struct err *e);
+void image_session_close(struct image_session *s);
 /* For pull_options and images_*(): arg is the session. */
-void session_progress(void *arg, const char *line);
-images_done_fn session_done;
-/* Waits for session_done(), prints id and name or the error, closes, and returns the exit status.  Ctrl-C ends the work
- * and takes away what it left. */
-int session_wait(const struct command *cmd, struct session *s);
+void image_session_progress(void *arg, const char *line);
+images_done_fn image_session_done;
+/* Waits for image_session_done(), prints id and name or the error, closes, and returns the exit status.  Ctrl-C ends
+ * the work and takes away what it left. */
+int image_session_wait(const struct command *cmd, struct image_session *s);
 
 #endif
