@@ -448,24 +448,35 @@ static bool has_stopped(const char *dir, size_t row)
 	return read_text(path, CGROUP_STATS_MAX, &text) && text.p && strstr(text.p, freezers[row].stopped);
 }
 
+static bool freeze_in(const struct hierarchy *h, const char *path, bool frozen)
+{
+	for (size_t row = 0; row < ARRAY_SIZE(freezers); row++) {
+		auto_free char *dir = xasprintf("%s%s", h->root, path);
+		auto_free char *control = xasprintf("%s/%s", dir, freezers[row].control);
+
+		if (h->v2 != freezers[row].v2 ||
+		    write_text(control, frozen ? freezers[row].stop : freezers[row].go) < 0)
+			continue;
+		for (int ms = 0; frozen && ms < FREEZE_WAIT_MS && !has_stopped(dir, row); ms += FREEZE_STEP_MS)
+			nanosleep(&(struct timespec){ .tv_nsec = FREEZE_STEP_MS * 1000000 }, NULL);
+		return true;
+	}
+	return false;
+}
+
 int cgroup_freeze(const char *path, bool frozen, struct err *e)
 {
 	struct hierarchies h;
+	int done = 0;
 
+	/* In all of them: on a hybrid machine nobody knows in which the runtime has put the processes. */
 	find_hierarchies(&h);
 	for (int i = 0; path_ok(path) && i < h.n; i++)
-		for (size_t row = 0; row < ARRAY_SIZE(freezers); row++) {
-			auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
-			auto_free char *control = xasprintf("%s/%s", dir, freezers[row].control);
-
-			if (h.at[i].v2 != freezers[row].v2 ||
-			    write_text(control, frozen ? freezers[row].stop : freezers[row].go) < 0)
-				continue;
-			for (int ms = 0; frozen && ms < FREEZE_WAIT_MS && !has_stopped(dir, row); ms += FREEZE_STEP_MS)
-				nanosleep(&(struct timespec){ .tv_nsec = FREEZE_STEP_MS * 1000000 }, NULL);
-			return 0;
-		}
-	return err_set(e, ERR_UNAVAILABLE, "the container's processes cannot be stopped: no freezer for %s", path);
+		done += freeze_in(&h.at[i], path, frozen);
+	if (!done)
+		return err_set(e, ERR_UNAVAILABLE, "the container's processes cannot be stopped: no freezer for \"%s\"",
+			       path);
+	return 0;
 }
 
 /* --- looking --- */

@@ -108,7 +108,7 @@ static int conclude(const struct tool *t, int status, const char *words, struct 
 	if (code == 0)
 		return 0;
 	if (code == 127 && !*words)
-		return err_set(e, ERR_UNAVAILABLE, "%s is not installed", t->argv[0]);
+		return err_set(e, ERR_UNAVAILABLE, "%s is not installed; it is needed here", t->argv[0]);
 	if (code < 0)
 		return err_set(e, ERR_UNAVAILABLE, "%s ended by signal %d", t->argv[0], WTERMSIG(status));
 	if (strstr(words, "no space left on device"))

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -43,11 +44,24 @@ static bool on_v2(void)
 	return access("/sys/fs/cgroup/cgroup.procs", F_OK) == 0;
 }
 
-/* A child in `path` in every hierarchy, which forks another one and waits for its end. */
-static pid_t child_in(const char *path)
+/* Puts this process into a group of every hierarchy. */
+static void join(const char *path)
 {
 	static const char *const roots[] = { "",         "/cpu",   "/cpuacct", "/cpuset",  "/memory", "/devices",
 					     "/freezer", "/blkio", "/pids",    "/systemd", "/unified" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
+		auto_free char *file = xasprintf("/sys/fs/cgroup%s%s/cgroup.procs", roots[i], path);
+		int fd = open(file, O_WRONLY);
+
+		if (fd >= 0 && write(fd, "0", 1) != 1)
+			_exit(1);
+	}
+}
+
+/* A child in `path` in every hierarchy, which forks another one and waits for its end. */
+static pid_t child_in(const char *path)
+{
 	pid_t pid = fork();
 	int pipe_fds[2];
 	char byte;
@@ -56,17 +70,23 @@ static pid_t child_in(const char *path)
 		usleep(100000);
 		return pid;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(roots); i++) {
-		auto_free char *file = xasprintf("/sys/fs/cgroup%s%s/cgroup.procs", roots[i], path);
-		int fd = open(file, O_WRONLY);
-
-		if (fd >= 0 && write(fd, "0", 1) != 1)
-			_exit(1);
-	}
+	join(path);
 	if (pipe(pipe_fds) == 0 && fork() >= 0 && read(pipe_fds[0], &byte, 1) == 1)
 		_exit(2);
 	pause();
 	_exit(0);
+}
+
+/* Counts up every millisecond. */
+static pid_t child_beating(const char *path, volatile long *beat)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	join(path);
+	for (;; (*beat)++)
+		usleep(1000);
 }
 
 static void check_life(void)
@@ -135,6 +155,33 @@ TEST("a signal that does not kill leaves a group running, and thawed")
 	CHECK_INT(waitpid(pid, &status, 0), pid);
 	cgroup_remove(pod);
 	CHECK_INT(count_dirs(""), 0);
+}
+
+TEST("a frozen group stands still, and goes on when it is thawed")
+{
+	volatile long *beat = mmap(NULL, sizeof(*beat), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	auto_free char *pod = group("/pod1");
+	struct err e = ERR_INIT;
+	int status;
+	long seen;
+	pid_t pid;
+
+	CHECK_INT(cgroup_make(pod, NULL, &e), 0);
+	pid = child_beating(pod, beat);
+	while (*beat < 3)
+		usleep(1000);
+	CHECK_INT(cgroup_freeze(pod, true, &e), 0);
+	seen = *beat;
+	usleep(30000);
+	CHECK_INT(*beat, seen);
+	CHECK_INT(cgroup_freeze(pod, false, &e), 0);
+	usleep(30000);
+	CHECK(*beat > seen);
+	cgroup_remove(pod);
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	CHECK_INT(cgroup_freeze(pod, true, &e), -1);
+	CHECK_INT(e.kind, ERR_UNAVAILABLE);
+	munmap((void *)beat, sizeof(*beat));
 }
 
 TEST("limits are what the kernel has afterwards, and can be changed")
