@@ -71,8 +71,14 @@ static void find_groups(struct account *acc)
 			gids[acc->ngroups++] = gids[i];
 }
 
+/* Values that say "no such account", as getpwnam_r(3) lists them; others say that nobody could be asked. */
+static bool is_answer(int rc)
+{
+	return rc == 0 || rc == ENOENT || rc == ESRCH || rc == EBADF || rc == EPERM;
+}
+
 /* Root is an admin; someone else of that name does not become it. */
-static bool find_real(struct account *acc)
+static int find_real(struct account *acc, struct err *e)
 {
 	size_t n = 1024;
 	struct passwd pw, *found = NULL;
@@ -90,7 +96,10 @@ static bool find_real(struct account *acc)
 		}
 		n *= 4;
 	}
-	return acc->real;
+	if (is_answer(rc))
+		return 0;
+	errno = rc;
+	return err_errno(e, ERR_UNAVAILABLE, "cannot look up the account of user \"%.200s\"", acc->name);
 }
 
 /* "uid:1234" is what authn_local.c calls a process whose uid has no name. */
@@ -127,7 +136,7 @@ static size_t slot_of(const char *user)
 	return h % SLOTS;
 }
 
-const struct account *accounts_find(struct accounts *a, const char *user)
+const struct account *accounts_find(struct accounts *a, const char *user, struct err *e)
 {
 	size_t i = slot_of(user);
 	struct account *acc = &a->slots[i].account;
@@ -138,7 +147,11 @@ const struct account *accounts_find(struct accounts *a, const char *user)
 	account_done(acc);
 	a->slots[i].until_ms = now + KEEP_MS;
 	acc->name = xstrdup(user);
-	if (find_real(acc))
+	if (find_real(acc, e) < 0) {
+		account_done(acc);
+		return NULL;
+	}
+	if (acc->real)
 		find_groups(acc);
 	else if (!find_number(acc))
 		make_up(acc);

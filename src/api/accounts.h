@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "base/err.h"
+
 struct account {
 	char *name;
 	bool real; /* in the system's own database */
@@ -23,8 +25,8 @@ struct account {
 struct accounts;
 struct accounts *accounts_new(void);
 void accounts_free(struct accounts *a);
-/* Borrowed until the next call. */
-const struct account *accounts_find(struct accounts *a, const char *user);
+/* Borrowed until the next call.  NULL (ERR_UNAVAILABLE) if the system could not say whether there is an account. */
+const struct account *accounts_find(struct accounts *a, const char *user, struct err *e);
 /* Whether the account is in the group. */
 bool account_in_group(const struct account *acc, gid_t gid);
 

@@ -51,6 +51,14 @@ pod/soft created (server dry run)"
 }
 each_kubectl levels
 
+audited() {
+	kubectl create namespace watched >/dev/null
+	kubectl label namespace watched $LABEL/audit=baseline >/dev/null
+	is "a level to audit lets a pod in without a word" "$(kubectl -n watched create -f - 2>&1 <<<"$(pod quiet '{"hostIPC":true}')")" "pod/quiet created"
+	ok "and the audit log says what it breaks" eventually 5 grep -q "audit-violations\":\"would violate PodSecurity .*baseline:latest.*hostIPC=true" "$T/main/data/audit.log"
+}
+audited
+
 # ---- users ----
 
 JSON='Content-Type: application/json'

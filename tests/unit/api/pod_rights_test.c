@@ -159,35 +159,37 @@ TEST("host paths stay below the home, or below the configured roots")
 
 TEST("an account is found, made of a number, or made up for good")
 {
+	struct err e = ERR_INIT;
 	struct accounts *a = accounts_new();
-	const struct account *acc = accounts_find(a, "daemon");
+	const struct account *acc = accounts_find(a, "daemon", &e);
 	uid_t made;
 
 	CHECK(acc->real);
 	CHECK_INT(acc->uid, 1);
 	CHECK(account_in_group(acc, acc->gid));
 	CHECK(!account_in_group(acc, 4711));
-	acc = accounts_find(a, "uid:4711");
+	acc = accounts_find(a, "uid:4711", &e);
 	CHECK(!acc->real);
 	CHECK_INT(acc->uid, 4711);
 	CHECK_INT(acc->gid, 65534);
-	acc = accounts_find(a, "uid:0");
+	acc = accounts_find(a, "uid:0", &e);
 	CHECK(acc->uid >= 0x70000000u);
-	acc = accounts_find(a, "system:serviceaccount:default:default");
+	acc = accounts_find(a, "system:serviceaccount:default:default", &e);
 	made = acc->uid;
 	CHECK(made >= 0x70000000u && made < 0x7fffffffu);
 	CHECK_INT(acc->gid, made);
 	CHECK_STR(acc->home, "");
 	CHECK_INT(acc->ngroups, 0);
-	CHECK(accounts_find(a, "system:serviceaccount:default:other")->uid != made);
-	CHECK_INT(accounts_find(a, "system:serviceaccount:default:default")->uid, made);
+	CHECK(accounts_find(a, "system:serviceaccount:default:other", &e)->uid != made);
+	CHECK_INT(accounts_find(a, "system:serviceaccount:default:default", &e)->uid, made);
 	accounts_free(a);
 }
 
 TEST("nobody becomes root by being called so")
 {
+	struct err e = ERR_INIT;
 	struct accounts *a = accounts_new();
-	const struct account *acc = accounts_find(a, "root");
+	const struct account *acc = accounts_find(a, "root", &e);
 
 	CHECK(!acc->real);
 	CHECK(acc->uid >= 0x70000000u);
