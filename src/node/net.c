@@ -41,6 +41,7 @@ void net_free(struct net *n, bool remove)
 	leases_free(n->leases);
 	netlink_close(n->nl);
 	nft_close(n->nft);
+	elements_close(n->elements);
 	conntrack_close(n->conntrack);
 	service_rules_free(n->rules);
 	json_decref(n->services);
@@ -169,6 +170,14 @@ int net_change_isolation(struct net *n, const json_t *changes, struct err *e)
 
 	if (!n->groups)
 		return 0;
+	if (isolation_elements(&n->shape, n->groups, changes, n->group_names, n->elements)) {
+		if (elements_commit(n->elements, e) == 0) {
+			merge_changes(n->groups, changes);
+			return 0;
+		}
+		err_clear(e);
+	}
+	elements_reset(n->elements);
 	names = json_copy(n->group_names);
 	if (isolation_change(&n->shape, n->groups, changes, names, &text, e) < 0)
 		return -1;

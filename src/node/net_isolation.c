@@ -146,3 +146,52 @@ int isolation_change(const struct net_shape *s, const json_t *groups, const json
 	}
 	return 0;
 }
+
+/* --- without text --- */
+
+static void put_member(struct elements *b, const char *table, const struct element_key *k, const char *group, bool add)
+{
+	auto_sbuf struct sbuf set = SBUF(256);
+	auto_sbuf struct sbuf chain = SBUF(256);
+
+	if (*group) {
+		add_name('m', group, &set);
+		add_name('g', group, &chain);
+	} else {
+		sbuf_adds(&set, "open");
+	}
+	if (add)
+		elements_add(b, table, set.p, k, NULL);
+	else
+		elements_remove(b, table, set.p, k);
+	if (*group && add)
+		elements_add(b, table, "groups", k, chain.p);
+	else if (*group)
+		elements_remove(b, table, "groups", k);
+}
+
+bool isolation_elements(const struct net_shape *s, const json_t *groups, const json_t *changes, const json_t *names,
+			struct elements *b)
+{
+	auto_free char *table = xasprintf("stoker_%s_isolation", s->prefix);
+	const char *address;
+	json_t *group;
+
+	json_object_foreach ((json_t *)changes, address, group) {
+		const char *old = json_string_value(json_object_get(groups, address));
+		const char *new = json_string_value(group);
+		struct element_key k = { 0 };
+		uint32_t ip;
+
+		if (!net_ip_parse(address, &ip) || (new &&*new && !json_object_get(names, new)))
+			return false;
+		if (str_same(old, new))
+			continue;
+		element_key_ip(&k, ip);
+		if (old)
+			put_member(b, table, &k, old, false);
+		if (new)
+			put_member(b, table, &k, new, true);
+	}
+	return true;
+}

@@ -6,6 +6,7 @@
 #include "node/dns.h"
 #include "node/net.h"
 #include "node/net_conntrack.h"
+#include "node/net_elements.h"
 #include "node/net_lease.h"
 #include "node/net_link.h"
 #include "node/net_nft.h"
@@ -23,6 +24,7 @@ struct net {
 	char gateway[NET_IP_LEN];
 	struct netlink *nl;
 	struct nft *nft;
+	struct elements *elements;
 	struct mnl_socket *conntrack;
 	struct leases *leases;
 	struct dns *dns;

@@ -103,11 +103,21 @@ static int make_link(struct net *n, const char *name, const char *ns, uint32_t i
 
 static int join(struct net *n, const char *name, uint32_t ip, struct err *e)
 {
-	auto_sbuf struct sbuf text = SBUF(NET_STATE_MAX);
-
-	rules_join(&n->shape, &(struct net_member){ .link = name, .ip = ip }, &text);
+	rules_join_elements(&n->shape, &(struct net_member){ .link = name, .ip = ip }, n->elements);
 	/* A repair also puts this pod in, for it has its lease. */
-	return nft_run(n->nft, text.p, e) < 0 ? net_repair(n, e) : 0;
+	return elements_commit(n->elements, e) < 0 ? net_repair(n, e) : 0;
+}
+
+static int leave(struct net *n, const struct net_member *m, struct err *e)
+{
+	auto_sbuf struct sbuf text = SBUF(NET_RULES_MAX);
+
+	if (!m->ports) {
+		rules_leave_elements(&n->shape, m, n->elements);
+		return elements_commit(n->elements, e);
+	}
+	rules_leave(&n->shape, m, &text);
+	return nft_run(n->nft, text.p, e);
 }
 
 int net_attach(struct net *n, const char *uid, const char *ns, char *ip, size_t ip_len, struct err *e)
@@ -208,7 +218,6 @@ void net_reap_later(struct net *n)
 
 void net_detach(struct net *n, const char *uid)
 {
-	auto_sbuf struct sbuf text = SBUF(NET_RULES_MAX);
 	struct lease *lease = leases_find(n->leases, uid);
 	auto_free char *name = NULL;
 	struct net_member m;
@@ -220,8 +229,7 @@ void net_detach(struct net *n, const char *uid)
 	m = (struct net_member){ .link = name, .ip = n->shape.pods.addr + lease->index, .ports = lease->ports };
 	if (route_delete(n->nl, (struct cidr){ m.ip, 32 }, &e) < 0)
 		log_warn("%s, ignoring", e.text);
-	rules_leave(&n->shape, &m, &text);
-	if (nft_run(n->nft, text.p, &e) < 0)
+	if (leave(n, &m, &e) < 0)
 		log_warn("cannot remove a pod's rules, ignoring: %s", e.text);
 	conntrack_forget(n->conntrack, m.ip);
 	leases_release(n->leases, lease);

@@ -59,6 +59,38 @@ void rules_leave(const struct net_shape *s, const struct net_member *m, struct s
 	rules_unpublish(s, m, out);
 }
 
+static void member_keys(const struct net_member *m, struct element_key *pod, struct element_key *self)
+{
+	*pod = *self = (struct element_key){ 0 };
+	element_key_link(pod, m->link);
+	element_key_ip(pod, m->ip);
+	element_key_ip(self, m->ip);
+	element_key_ip(self, m->ip);
+}
+
+void rules_join_elements(const struct net_shape *s, const struct net_member *m, struct elements *b)
+{
+	auto_free char *table = xasprintf("stoker_%s", s->prefix);
+	struct element_key pod;
+	struct element_key self;
+
+	member_keys(m, &pod, &self);
+	elements_add(b, table, "pods", &pod, NULL);
+	elements_add(b, table, "self", &self, NULL);
+}
+
+void rules_leave_elements(const struct net_shape *s, const struct net_member *m, struct elements *b)
+{
+	auto_free char *table = xasprintf("stoker_%s", s->prefix);
+	struct element_key pod;
+	struct element_key self;
+
+	rules_join_elements(s, m, b);
+	member_keys(m, &pod, &self);
+	elements_remove(b, table, "pods", &pod);
+	elements_remove(b, table, "self", &self);
+}
+
 int rules_check_ports(const json_t *ports, struct err *e)
 {
 	const json_t *p;

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "node/net_cidr.h"
+#include "node/net_elements.h"
 
 #define NET_RULES_MAX (64u * 1024 * 1024) /* of one transaction's text: 100,000 endpoints fit */
 
@@ -40,6 +41,9 @@ void rules_base(const struct net_shape *s, const struct net_member *members, siz
 /* One pod more, or gone with its ports. */
 void rules_join(const struct net_shape *s, const struct net_member *m, struct sbuf *out);
 void rules_leave(const struct net_shape *s, const struct net_member *m, struct sbuf *out);
+/* The same straight to the kernel; not the ports. */
+void rules_join_elements(const struct net_shape *s, const struct net_member *m, struct elements *b);
+void rules_leave_elements(const struct net_shape *s, const struct net_member *m, struct elements *b);
 /* hostPorts of a pod; ERR_INVALID names a port that cannot be one. */
 int rules_check_ports(const json_t *ports, struct err *e);
 void rules_publish(const struct net_shape *s, const struct net_member *m, struct sbuf *out);
@@ -67,6 +71,9 @@ int isolation_rules(const struct net_shape *s, const json_t *groups, json_t *nam
 /* What leads from `groups` to it with the changes of net_change_isolation(); `names` gets new groups. */
 int isolation_change(const struct net_shape *s, const json_t *groups, const json_t *changes, json_t *names,
 		     struct sbuf *out, struct err *e);
+/* The same straight to the kernel; false if it takes more than elements, or one of the changes is not well-formed. */
+bool isolation_elements(const struct net_shape *s, const json_t *groups, const json_t *changes, const json_t *names,
+			struct elements *b);
 /* No table. */
 void isolation_none(const struct net_shape *s, struct sbuf *out);
 
