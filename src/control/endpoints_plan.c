@@ -84,7 +84,8 @@ bool endpoints_array_same(const json_t *a, const json_t *b)
 json_t *endpoints_group(const json_t *service, const json_t *pods, bool ending_too)
 {
 	bool portless = !json_array_size(jsonx_at(service, "spec.ports")) && is_headless(service);
-	json_t *groups = json_object();
+	json_auto_t *by_key = json_object();
+	json_t *groups = json_array();
 	const json_t *pod;
 	size_t i;
 
@@ -100,13 +101,15 @@ json_t *endpoints_group(const json_t *service, const json_t *pods, bool ending_t
 			continue;
 		endpoints_sort(ports, "name");
 		jsonx_dump(ports, &key);
-		group = json_object_get(groups, key.p);
+		group = json_object_get(by_key, key.p);
 		if (!group) {
-			group = json_pack("{s:O, s:[]}", "ports", ports, "pods");
-			json_object_set_new(groups, key.p, group);
+			group = json_pack("{s:s, s:O, s:[]}", "key", key.p, "ports", ports, "pods");
+			json_array_append_new(groups, group);
+			json_object_set(by_key, key.p, group);
 		}
 		json_array_append(json_object_get(group, "pods"), (json_t *)pod);
 	}
+	endpoints_sort(groups, "key");
 	return groups;
 }
 
@@ -164,27 +167,16 @@ static json_t *subset_of(const json_t *service, const json_t *group)
 	return subset;
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 json_t *endpoints_plan(const json_t *service, const json_t *pods)
 {
 	bool all = jsonx_bool_or(service, "spec.publishNotReadyAddresses", false);
 	json_auto_t *groups = endpoints_group(service, pods, all);
-	size_t n = json_object_size(groups);
-	auto_free const char **keys = xcalloc(n + 1, sizeof(*keys));
 	json_t *subsets = json_array();
-	const char *key;
-	json_t *group;
-	size_t i = 0;
+	const json_t *group;
+	size_t i;
 
-	json_object_foreach (groups, key, group)
-		keys[i++] = key;
-	qsort(keys, n, sizeof(*keys), by_text);
-	for (i = 0; i < n; i++)
-		json_array_append_new(subsets, subset_of(service, json_object_get(groups, keys[i])));
+	json_array_foreach (groups, i, group)
+		json_array_append_new(subsets, subset_of(service, group));
 	return json_pack("{s:s, s:s, s:{s:s, s:s, s:o}, s:o}", "kind", "Endpoints", "apiVersion", "v1", "metadata",
 			 "name", jsonx_str_or(service, "metadata.name", ""), "namespace",
 			 jsonx_str_or(service, "metadata.namespace", ""), "labels", endpoints_labels(service),

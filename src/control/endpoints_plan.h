@@ -35,8 +35,8 @@ bool slice_same(const json_t *want, const json_t *have);
 json_t *endpoints_labels(const json_t *service);
 void endpoints_sort(json_t *array, const char *key);
 bool endpoints_array_same(const json_t *a, const json_t *b);
-/* A map from ports as text to {"ports", "pods"}; pods that have no port of the service are left out, unless it is
- * headless and has none itself. */
+/* Pods that have the same ports: an array of {"key", "ports", "pods"} in a fixed order.  Pods that have no port of the
+ * service are left out, unless it is headless and has none itself. */
 json_t *endpoints_group(const json_t *service, const json_t *pods, bool ending_too);
 
 #endif

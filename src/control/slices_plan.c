@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* slices_plan.c - the newer form: slices of up to a hundred endpoints that have the same ports
  *
- * A slice's name follows from the service, the ports and its place, in the form Kubernetes' random ones have.  So
- * making the same slice twice is one slice, and nothing has to be remembered about those that were made before.
+ * A slice's name follows from the service and its place among the others, in the form Kubernetes' random ones have.
+ * So making the same slice twice is one slice, and nothing has to be remembered about those that were made before.
  */
 #include "base/jsonx.h"
 #include "base/limits.h"
@@ -24,7 +24,7 @@ static uint64_t hash(uint64_t h, const char *text)
 	return (h ^ 0xff) * 0x100000001b3u;
 }
 
-static json_t *slice_name(const json_t *service, const char *ports, size_t index)
+static json_t *slice_name(const json_t *service, const char *type, size_t index)
 {
 	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
 	auto_free char *place = xasprintf("%zu", index);
@@ -32,7 +32,7 @@ static json_t *slice_name(const json_t *service, const char *ports, size_t index
 	uint64_t h = 0xcbf29ce484222325u;
 
 	h = hash(h, jsonx_str_or(service, "metadata.uid", ""));
-	h = hash(h, ports);
+	h = hash(h, type);
 	h = hash(h, place);
 	for (int i = 0; i < SUFFIX; i++) {
 		suffix[i] = letters[h % (sizeof(letters) - 1)];
@@ -49,8 +49,7 @@ struct maker {
 	json_t *slices;
 };
 
-static void add_slice(struct maker *m, const char *key, size_t index, const char *type, const json_t *ports,
-		      json_t *endpoints)
+static void add_slice(struct maker *m, const char *type, const json_t *ports, json_t *endpoints)
 {
 	const char *generate = jsonx_str_or(m->service, "metadata.name", "");
 	json_t *labels = json_copy(m->labels);
@@ -58,31 +57,30 @@ static void add_slice(struct maker *m, const char *key, size_t index, const char
 
 	json_object_set_new(labels, SLICE_SERVICE, json_string(generate));
 	json_object_set_new(labels, SLICE_MANAGER, json_string(m->manager));
-	slice = json_pack("{s:s, s:s, s:{s:o, s:o, s:s, s:o, s:[{s:s, s:s, s:s, s:s, s:b, s:b}]}, s:s, s:o}", "kind",
-			  "EndpointSlice", "apiVersion", "discovery.k8s.io/v1", "metadata", "name",
-			  slice_name(m->service, key, index), "generateName", jsonx_stringf("%s-", generate),
-			  "namespace", jsonx_str_or(m->service, "metadata.namespace", ""), "labels", labels,
-			  "ownerReferences", "apiVersion", "v1", "kind", m->owner_kind, "name",
-			  jsonx_str_or(m->owner, "metadata.name", ""), "uid",
-			  jsonx_str_or(m->owner, "metadata.uid", ""), "controller", 1, "blockOwnerDeletion", 1,
-			  "addressType", type, "endpoints", endpoints);
+	slice = json_pack(
+		"{s:s, s:s, s:{s:o, s:o, s:s, s:o, s:[{s:s, s:s, s:s, s:s, s:b, s:b}]}, s:s, s:o}", "kind",
+		"EndpointSlice", "apiVersion", "discovery.k8s.io/v1", "metadata", "name",
+		slice_name(m->service, type, json_array_size(m->slices)), "generateName",
+		jsonx_stringf("%s-", generate), "namespace", jsonx_str_or(m->service, "metadata.namespace", ""),
+		"labels", labels, "ownerReferences", "apiVersion", "v1", "kind", m->owner_kind, "name",
+		jsonx_str_or(m->owner, "metadata.name", ""), "uid", jsonx_str_or(m->owner, "metadata.uid", ""),
+		"controller", 1, "blockOwnerDeletion", 1, "addressType", type, "endpoints", endpoints);
 	if (json_array_size(ports))
 		json_object_set(slice, "ports", (json_t *)ports);
 	json_array_append_new(m->slices, slice);
 }
 
 /* Endpoints in pieces that fit a slice; takes none of the references. */
-static void add_slices(struct maker *m, const char *key, const char *type, const json_t *ports, const json_t *endpoints,
-		       size_t most)
+static void add_slices(struct maker *m, const char *type, const json_t *ports, const json_t *endpoints)
 {
 	size_t n = json_array_size(endpoints);
 
-	for (size_t start = 0; start < n; start += most) {
+	for (size_t start = 0; start < n; start += SLICE_MAX) {
 		json_t *piece = json_array();
 
-		for (size_t i = start; i < n && i < start + most; i++)
+		for (size_t i = start; i < n && i < start + SLICE_MAX; i++)
 			json_array_append(piece, json_array_get(endpoints, i));
-		add_slice(m, key, start / most, type, ports, piece);
+		add_slice(m, type, ports, piece);
 	}
 }
 
@@ -115,23 +113,23 @@ json_t *slices_plan(const json_t *service, const json_t *pods)
 			   .manager = SLICE_MANAGER_PODS,
 			   .labels = labels,
 			   .slices = json_array() };
-	const char *key;
 	json_t *group;
+	size_t i;
 
-	json_object_foreach (groups, key, group) {
+	json_array_foreach (groups, i, group) {
 		json_auto_t *sorted = json_copy(json_object_get(group, "pods"));
 		json_auto_t *endpoints = json_array();
 		json_t *pod;
-		size_t i;
+		size_t k;
 
 		endpoints_sort(sorted, "status.podIP");
-		json_array_foreach (sorted, i, pod)
+		json_array_foreach (sorted, k, pod)
 			json_array_append_new(endpoints, endpoint_of(service, pod));
-		add_slices(&m, key, "IPv4", json_object_get(group, "ports"), endpoints, SLICE_MAX);
+		add_slices(&m, "IPv4", json_object_get(group, "ports"), endpoints);
 	}
 	/* An empty one says that somebody has looked. */
-	if (!json_object_size(groups))
-		add_slice(&m, "", 0, "IPv4", NULL, json_array());
+	if (!json_array_size(groups))
+		add_slice(&m, "IPv4", NULL, json_array());
 	return m.slices;
 }
 
@@ -175,20 +173,19 @@ static json_t *mirror_ports(const json_t *ports)
 	return copy;
 }
 
-static void mirror_subset(struct maker *m, const json_t *subset, size_t place)
+static void mirror_subset(struct maker *m, const json_t *subset)
 {
 	static const char *const types[] = { "IPv4", "IPv6" };
 	json_auto_t *ports = mirror_ports(json_object_get(subset, "ports"));
 
 	for (size_t v6 = 0; v6 < ARRAY_SIZE(types); v6++) {
-		auto_free char *key = xasprintf("mirror %zu %s", place, types[v6]);
 		json_auto_t *endpoints = json_array();
 
 		mirror_addresses(json_object_get(subset, "addresses"), true, v6, endpoints);
 		mirror_addresses(json_object_get(subset, "notReadyAddresses"), false, v6, endpoints);
 		while (json_array_size(endpoints) > MIRROR_MAX)
 			json_array_remove(endpoints, MIRROR_MAX);
-		add_slices(m, key, types[v6], ports, endpoints, SLICE_MAX);
+		add_slices(m, types[v6], ports, endpoints);
 	}
 }
 
@@ -210,6 +207,6 @@ json_t *slices_mirror(const json_t *service, const json_t *endpoints)
 	    json_object_size(jsonx_at(service, "spec.selector")))
 		return m.slices;
 	json_array_foreach (json_object_get(endpoints, "subsets"), i, subset)
-		mirror_subset(&m, subset, i);
+		mirror_subset(&m, subset);
 	return m.slices;
 }

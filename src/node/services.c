@@ -513,6 +513,24 @@ json_t *services_for_env(struct services *s, const char *ns)
 	return json_copy(list);
 }
 
+static void on_published(void *arg, const json_t *obj, const struct err *e)
+{
+	(void)arg;
+	(void)obj;
+	if (e->kind != ERR_NONE)
+		log_warn("say where the API is: %s, ignoring", e->text);
+}
+
+void services_publish_api(struct client *c, const char *ip, int port)
+{
+	struct ref ref = { .api_version = "v1", .plural = "endpoints", .ns = "default", .name = "kubernetes" };
+	json_auto_t *obj = json_pack("{s:{s:s, s:s}, s:[{s:[{s:s}], s:[{s:s, s:i, s:s}]}]}", "metadata", "name",
+				     "kubernetes", "namespace", "default", "subsets", "addresses", "ip", ip, "ports",
+				     "name", "https", "port", port, "protocol", "TCP");
+
+	c->ops->update(c, &ref, obj, on_published, NULL);
+}
+
 /* --- life --- */
 
 struct services *services_new(struct client *c, struct net *net, void (*synced)(void *arg), void *arg)

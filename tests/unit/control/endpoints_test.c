@@ -146,11 +146,15 @@ TEST("endpoints and slices follow pods as they come, change and go")
 	make_service(&c);
 	CHECK_STR(addresses(&c, "web"), "");
 	CHECK_STR(slice(&c), "web:");
+	json_auto_t *empty = slices(&c);
 	make_pod(&c, "a", "10.0.0.1", true);
 	make_pod(&c, "b", "10.0.0.2", false);
 	settle(&c);
 	CHECK_STR(addresses(&c, "web"), "10.0.0.1 -10.0.0.2 ");
 	CHECK_STR(slice(&c), "web: 10.0.0.1 10.0.0.2");
+	json_auto_t *full = slices(&c);
+	CHECK_STR(jsonx_str(json_array_get(full, 0), "metadata.uid"),
+		  jsonx_str(json_array_get(empty, 0), "metadata.uid"));
 	set_status(&c, "b", "10.0.0.2", true);
 	settle(&c);
 	CHECK_STR(addresses(&c, "web"), "10.0.0.1 10.0.0.2 ");

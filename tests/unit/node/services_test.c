@@ -235,3 +235,22 @@ TEST("a pod's environment knows the services of its namespace and the API")
 	}
 	world_close(&w);
 }
+
+TEST("the Endpoints of the API say where it is")
+{
+	struct world w;
+
+	if (world_open(&w)) {
+		json_auto_t *ep = NULL;
+
+		for (int i = 0; i < 2; i++) {
+			services_publish_api(w.client, "192.168.1.1", 6443);
+			settle(&w);
+		}
+		ep = server_ask(&w.s, VERB_GET, "v1/endpoints", "default", "kubernetes", NULL);
+		CHECK_JSON(json_object_get(ep, "subsets"),
+			   "[{'addresses':[{'ip':'192.168.1.1'}],'ports':[{'name':'https',"
+			   "'port':6443,'protocol':'TCP'}]}]");
+	}
+	world_close(&w);
+}
