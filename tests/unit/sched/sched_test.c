@@ -279,6 +279,14 @@ static void pass_list(struct client *c, const struct ref *ref, const struct list
 	real->ops->list(real, ref, o, done, arg);
 }
 
+static void pass_patch(struct client *c, const struct ref *ref, const char *type, const json_t *patch,
+		       client_done *done, void *arg)
+{
+	struct client *real = ((struct failing *)c)->real;
+
+	real->ops->patch(real, ref, type, patch, done, arg);
+}
+
 static void *pass_watch(struct client *c, const struct ref *ref, const struct list_options *o, client_event *event,
 			void *arg)
 {
@@ -296,6 +304,7 @@ static void pass_watch_stop(struct client *c, void *watch)
 
 static const struct client_ops failing_ops = {
 	.create = fail_create,
+	.patch = pass_patch,
 	.list = pass_list,
 	.watch = pass_watch,
 	.watch_stop = pass_watch_stop,
