@@ -43,7 +43,11 @@ cleanup() {
 	awk -v t="$T/" 'index($2, t) == 1 { print $2 }' /proc/self/mounts | sort -r | while read -r m; do
 		umount -l "$m" 2>/dev/null
 	done
-	rm -rf --one-file-system "$T"
+	if grep -qF " $T/" /proc/self/mountinfo; then
+		echo "mounts are left below $T, so it is not deleted" >&2
+	else
+		rm -rf --one-file-system "$T"
+	fi
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
