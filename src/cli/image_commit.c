@@ -3,8 +3,9 @@
  *
  * Which container it is, the API says; its files are below the data directory, where the pod's worker keeps them:
  *
- *	DIR/pods/UID/CONTAINER/scratch       what the container changed
- *	DIR/pods/UID/CONTAINER/config.json   its OCI document: where something was mounted, and its control group
+ *	DIR/pods/UID/scratch/CONTAINER                   what the container changed
+ *	DIR/run/pods/UID/containers/CONTAINER/config.json   its OCI document: where something was mounted, and its
+ *control group
  *
  * So this runs on the pod's node, as whoever owns DIR.
  */
@@ -145,7 +146,7 @@ static json_t *mount_points(const json_t *document)
 
 static int find_scratch(const struct target *t, const char *pod, const char *dir, char **ret, struct err *e)
 {
-	auto_free char *scratch = xasprintf("%s/scratch", dir);
+	auto_free char *scratch = xstrdup(dir);
 	struct stat st;
 
 	if (stat(scratch, &st) < 0)
@@ -163,6 +164,7 @@ static int commit(const struct command *cmd, const struct commit_settings *s, co
 {
 	auto_sbuf struct sbuf data = SBUF(4096);
 	auto_free char *dir = NULL;
+	auto_free char *bundle = NULL;
 	auto_free char *scratch = NULL;
 	auto_free char *made_by = xasprintf("stoker image commit %s/%s (%s)", t->ns, pod, t->container);
 	json_auto_t *changes = json_array();
@@ -177,10 +179,11 @@ static int commit(const struct command *cmd, const struct commit_settings *s, co
 		sbuf_adds(&data, s->data);
 	else
 		default_data_dir(&data);
-	dir = xasprintf("%s/pods/%s/%s", data.p, t->uid, t->container);
+	dir = xasprintf("%s/pods/%s/scratch/%s", data.p, t->uid, t->container);
+	bundle = xasprintf("%s/run/pods/%s/containers/%s", data.p, t->uid, t->container);
 	if (image_session_open(data.p, s->quiet, &session, e) < 0)
 		return command_fail(cmd, e);
-	document = read_document(dir);
+	document = read_document(bundle);
 	skip = mount_points(document);
 	cgroup = jsonx_str_or(document, "linux.cgroupsPath", "");
 	if (find_scratch(t, pod, dir, &scratch, e) < 0 || (s->pause && cgroup_freeze(cgroup, true, e) < 0)) {

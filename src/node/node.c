@@ -11,9 +11,14 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <errno.h>
+#include <linux/magic.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -437,6 +442,39 @@ static void open_runtime(struct node *n, const struct node_config *config)
 		cannot(n, "container runtime", &e);
 }
 
+/* Is something mounted exactly here? */
+static bool is_mount(const char *path)
+{
+	auto_free char *parent = xasprintf("%s/..", path);
+	struct stat here;
+	struct stat above;
+
+	return stat(path, &here) == 0 && stat(parent, &above) == 0 && here.st_dev != above.st_dev;
+}
+
+/* What lives only as long as the machine is up is kept in memory: small files that come and go with each container cost
+ * the disk's file system more than all else.  Root only; others use the disk. */
+static void mount_run(const struct node *n)
+{
+	auto_free char *path = xasprintf("%s/run", n->dir);
+	struct statfs fs;
+	struct err e = ERR_INIT;
+
+	if (n->parts.fake || file_make_dirs(path, 0700, &e) < 0 ||
+	    (statfs(path, &fs) == 0 && fs.f_type == TMPFS_MAGIC && is_mount(path)))
+		return;
+	if (mount("stoker", path, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0700") < 0)
+		log_debug("keep %s on disk: %s", path, strerror(errno));
+}
+
+static void unmount_run(const struct node *n)
+{
+	auto_free char *path = xasprintf("%s/run", n->dir);
+
+	if (!n->parts.fake && is_mount(path))
+		umount2(path, UMOUNT_NOFOLLOW);
+}
+
 static int open_parts(struct node *n, const struct node_config *config, struct err *e)
 {
 	struct images_config images = { .dir = n->dir, .prefix = n->prefix };
@@ -491,6 +529,7 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 	n->tell = (struct loop_hook){ .run = tell, .arg = n, .phase = LOOP_WORK };
 	n->again = (struct loop_timer){ .fire = tell, .arg = n };
 	n->check = (struct loop_hook){ .run = on_check, .arg = n, .phase = LOOP_WORK };
+	mount_run(n);
 	if (open_parts(n, config, e) < 0) {
 		node_free(n);
 		return -1;
@@ -528,6 +567,8 @@ void node_free(struct node *n)
 	logs_free(n->parts.logs);
 	trash_free(n->parts.trash);
 	events_free(n->parts.events);
+	if (last)
+		unmount_run(n);
 	json_decref(n->status);
 	free(n->dir);
 	free(n->name);

@@ -78,8 +78,8 @@ static bool check_containers(struct pod *p, const char *dir, int64_t *sum, int64
 	*ret_allowed = 0;
 	for (size_t i = 0; i < p->n; i++) {
 		struct ctr *c = &p->ctrs[i];
-		auto_free char *home = ctr_dir(c);
-		auto_free char *upper = xasprintf("%s/scratch/upper", home);
+		auto_free char *scratch = ctr_scratch(c);
+		auto_free char *upper = xasprintf("%s/upper", scratch);
 		auto_free char *job = xasprintf("container-%s", c->name);
 		int64_t bytes = volume_tree_bytes(dir, job, upper) + log_bytes(c);
 		int64_t limit = limit_of(c);

@@ -163,21 +163,18 @@ int ctr_image(struct ctr *c, struct image_info *ret)
 
 char *ctr_dir(const struct ctr *c)
 {
-	return xasprintf("%s/%s", c->pod->dir, c->name);
+	return xasprintf("%s/containers/%s", c->pod->run_dir, c->name);
 }
 
-static void unmount_below(const char *dir)
+char *ctr_scratch(const struct ctr *c)
 {
-	auto_free char *scratch = xasprintf("%s/scratch", dir);
-	auto_free char *rootfs = xasprintf("%s/rootfs", dir);
-
-	images_unmount(scratch, rootfs);
+	return xasprintf("%s/scratch/%s", c->pod->dir, c->name);
 }
 
 int ctr_rootfs_make(struct ctr *c, struct err *e)
 {
 	auto_free char *dir = ctr_dir(c);
-	auto_free char *scratch = xasprintf("%s/scratch", dir);
+	auto_free char *scratch = ctr_scratch(c);
 	auto_free char *rootfs = xasprintf("%s/rootfs", dir);
 
 	/* Each run begins with the image as it is. */
@@ -188,21 +185,25 @@ int ctr_rootfs_make(struct ctr *c, struct err *e)
 void ctr_rootfs_remove(struct ctr *c)
 {
 	auto_free char *dir = ctr_dir(c);
+	auto_free char *scratch = ctr_scratch(c);
+	auto_free char *rootfs = xasprintf("%s/rootfs", dir);
 
 	if (!c->pod->parts->fake)
-		unmount_below(dir);
+		images_unmount(scratch, rootfs);
 }
 
-void pod_rootfs_sweep(const char *dir)
+void pod_rootfs_sweep(const char *dir, const char *run_dir)
 {
-	DIR *d = opendir(dir);
+	auto_free char *scratches = xasprintf("%s/scratch", dir);
+	DIR *d = opendir(scratches);
 	struct dirent *entry;
 
 	while (d && (entry = readdir(d))) {
-		auto_free char *path = xasprintf("%s/%s", dir, entry->d_name);
+		auto_free char *scratch = xasprintf("%s/%s", scratches, entry->d_name);
+		auto_free char *rootfs = xasprintf("%s/containers/%s/rootfs", run_dir, entry->d_name);
 
-		if (entry->d_name[0] != '.' && entry->d_type == DT_DIR && !streq(entry->d_name, "volumes"))
-			unmount_below(path);
+		if (entry->d_name[0] != '.')
+			images_unmount(scratch, rootfs);
 	}
 	if (d)
 		closedir(d);

@@ -109,11 +109,16 @@ static void add_texts(const struct pod *p, json_t *list)
 	}
 }
 
+char *ctr_file(const struct ctr *c, const char *what)
+{
+	return xasprintf("%s/%s.%s", c->pod->dir, what, c->name);
+}
+
 /* An empty file that anyone in the container may write to. */
-static int add_termination_log(const struct ctr *c, const char *dir, json_t *list, struct err *e)
+static int add_termination_log(const struct ctr *c, json_t *list, struct err *e)
 {
 	const char *target = jsonx_str_or(c->spec, "terminationMessagePath", "/dev/termination-log");
-	auto_free char *path = xasprintf("%s/termination-log", dir);
+	auto_free char *path = ctr_file(c, "termination-log");
 
 	if (!*target || has_mount(list, target))
 		return 0;
@@ -123,10 +128,10 @@ static int add_termination_log(const struct ctr *c, const char *dir, json_t *lis
 	return 0;
 }
 
-static int add_account(const char *dir, const char *name, char *text /* taken */, json_t *list, struct err *e)
+static int add_account(const struct ctr *c, const char *name, char *text /* taken */, json_t *list, struct err *e)
 {
 	auto_free char *owned = text;
-	auto_free char *path = xasprintf("%s/%s", dir, name);
+	auto_free char *path = ctr_file(c, name);
 	auto_free char *target = xasprintf("/etc/%s", name);
 
 	if (!owned || has_mount(list, target))
@@ -140,12 +145,11 @@ static int add_account(const char *dir, const char *name, char *text /* taken */
 int ctr_mounts(struct ctr *c, const struct ctr_accounts *a, const json_t *env, const json_t *cards, json_t **ret,
 	       struct err *e)
 {
-	auto_free char *dir = ctr_dir(c);
 	json_auto_t *list = json_array();
 
-	if (add_volumes(c, env, list, e) < 0 || add_termination_log(c, dir, list, e) < 0 ||
-	    add_account(dir, "passwd", user_add_passwd(a->passwd, a->user), list, e) < 0 ||
-	    add_account(dir, "group", user_add_group(a->group, a->user), list, e) < 0)
+	if (add_volumes(c, env, list, e) < 0 || add_termination_log(c, list, e) < 0 ||
+	    add_account(c, "passwd", user_add_passwd(a->passwd, a->user), list, e) < 0 ||
+	    add_account(c, "group", user_add_group(a->group, a->user), list, e) < 0)
 		return -1;
 	add_texts(c->pod, list);
 	if (cards)

@@ -154,7 +154,7 @@ void ctr_pull_cancel(struct ctr *c);
 int ctr_rootfs_make(struct ctr *c, struct err *e);
 void ctr_rootfs_remove(struct ctr *c);
 /* The same for every container directory below a pod's, whose worker is gone. */
-void pod_rootfs_sweep(const char *dir);
+void pod_rootfs_sweep(const char *dir, const char *run_dir);
 
 /* pod_mounts.c: OCI mounts; `cards` are those of the driver. */
 int ctr_mounts(struct ctr *c, const struct ctr_accounts *a, const json_t *env, const json_t *cards, json_t **ret,
@@ -164,7 +164,11 @@ int ctr_mounts(struct ctr *c, const struct ctr_accounts *a, const json_t *env, c
 void ctr_start(struct ctr *c);
 void ctr_stop(struct ctr *c, int64_t grace_ms, const char *reason);
 void ctr_stop_cancel(struct ctr *c);
+/* Its bundle, in memory, and what it writes, on disk. */
 char *ctr_dir(const struct ctr *c);
+char *ctr_scratch(const struct ctr *c);
+/* A small file of the container's on disk: it may write to it. */
+char *ctr_file(const struct ctr *c, const char *what);
 
 /* pod_disk.c: looks now and then, if the pod has limits. */
 void pod_disk_watch(struct pod *p);

@@ -36,8 +36,7 @@ static void read_message(const char *path, struct sbuf *out)
 
 static void find_message(struct ctr *c)
 {
-	auto_free char *dir = ctr_dir(c);
-	auto_free char *path = xasprintf("%s/termination-log", dir);
+	auto_free char *path = ctr_file(c, "termination-log");
 	auto_sbuf struct sbuf text = SBUF(MESSAGE_MAX);
 
 	if (c->end.message || c->end.asked)

@@ -354,6 +354,6 @@ void pod_sweep(const struct node_parts *parts, const char *uid)
 	auto_free char *run_dir = xasprintf("%s/run/pods/%s", parts->dir, uid);
 	auto_free char *cgroup = xasprintf("/stoker-%s/pod%s", parts->prefix, uid);
 
-	pod_rootfs_sweep(dir);
+	pod_rootfs_sweep(dir, run_dir);
 	give_back(parts, uid, dir, run_dir, cgroup);
 }
