@@ -13,7 +13,7 @@
 #include "node/gpu_parts.h"
 
 #define LABEL_MAX 63 /* of a label's value */
-#define LIST_MAX  4096
+#define LIST_MAX  65536
 
 void gpu_cards_free(struct gpu_card *cards, size_t n)
 {

@@ -128,7 +128,7 @@ void gpu_find(const char *root, int simulate, struct gpu_card **ret, size_t *ret
 	*ret = NULL;
 	*ret_n = 0;
 	if (simulate >= 0) {
-		simulate_cards(simulate < MAX_CARDS ? simulate : MAX_CARDS, ret, ret_n);
+		simulate_cards(simulate, ret, ret_n);
 		return;
 	}
 	driver = gpu_path_real(root, "/proc/driver/nvidia");

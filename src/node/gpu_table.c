@@ -186,9 +186,8 @@ int gpus_take(struct gpus *g, const json_t *pod, const char *container, int n, s
 		return 0;
 	cards = choose(g, uid, container, init, n);
 	if (json_array_size(cards) < (size_t)n)
-		return err_set(e, ERR_UNAVAILABLE, "container %s needs %d GPU%s, but %zu of %zu %s free", container, n,
-			       n == 1 ? "" : "s", json_array_size(cards), g->n,
-			       json_array_size(cards) == 1 ? "is" : "are");
+		return err_set(e, ERR_UNAVAILABLE, "needs %d GPU%s, but %zu of %zu %s free", n, n == 1 ? "" : "s",
+			       json_array_size(cards), g->n, json_array_size(cards) == 1 ? "is" : "are");
 	claims = without_container(g->claims, uid, container);
 	json_array_append_new(claims, json_pack("{s:s, s:s, s:s, s:s, s:b, s:O}", "uid", uid, "namespace",
 						jsonx_str_or(pod, "metadata.namespace", ""), "pod",

@@ -97,7 +97,7 @@ TEST("no card is given twice, and too few is said in numbers")
 	CHECK_INT(take(g, "b", "main", 2, &e), 0);
 	CHECK_INT(take(g, "c", "main", 2, &e), -1);
 	CHECK_INT(e.kind, ERR_UNAVAILABLE);
-	CHECK_STR(e.text, "container main needs 2 GPUs, but 1 of 4 is free");
+	CHECK_STR(e.text, "needs 2 GPUs, but 1 of 4 is free");
 	check_of(g, "a", "0");
 	check_of(g, "b", "1,2");
 	check_of(g, "c", NULL);
