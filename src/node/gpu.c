@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/jsonx.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "kinds/quantity.h"
 #include "node/gpu_parts.h"
@@ -186,4 +187,32 @@ json_t *gpus_list(const struct gpus *g)
 						      jsonx_str_or(holder, "container", "")));
 	}
 	return list;
+}
+
+static json_t *card_line(const json_t *card)
+{
+	const char *pod = jsonx_str_or(card, "pod", "");
+
+	if (*pod)
+		return jsonx_stringf("%s/%s (%s)", jsonx_str_or(card, "namespace", ""), pod,
+				     jsonx_str_or(card, "container", ""));
+	return json_string(jsonx_bool_or(card, "healthy", false) ? "free" : "broken");
+}
+
+json_t *gpus_annotations(const struct gpus *g)
+{
+	json_auto_t *list = gpus_list(g);
+	auto_sbuf struct sbuf text = SBUF(LIMIT_ANNOTATIONS);
+	json_t *annotations = json_object();
+	json_t *card;
+	size_t i;
+
+	jsonx_dump(list, &text);
+	json_object_set_new(annotations, "stoker.dev/gpus", json_string(text.over ? "[]" : text.p));
+	json_array_foreach (list, i, card) {
+		auto_free char *key = xasprintf("stoker.dev/gpu-%zu", i);
+
+		json_object_set_new(annotations, key, card_line(card));
+	}
+	return annotations;
 }

@@ -47,5 +47,8 @@ char *gpus_of(const struct gpus *g, const char *uid);
 /* Array of {"index","uuid","name","memoryBytes","device","healthy","namespace","pod","container"}; the last three are
  * "" for a free card. */
 json_t *gpus_list(const struct gpus *g);
+/* For the Node: {"stoker.dev/gpus": the list as text, "stoker.dev/gpu-0": "default/train-0 (main)" | "free" | "broken",
+ * ...}.  One short line a card, because `kubectl describe node` cuts long ones. */
+json_t *gpus_annotations(const struct gpus *g);
 
 #endif

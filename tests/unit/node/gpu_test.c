@@ -148,6 +148,7 @@ TEST("init containers share their cards with what follows, sidecars do not")
 {
 	struct gpus *g = open_gpus("gpus-init", 3);
 	json_auto_t *list = NULL;
+	json_auto_t *notes = NULL;
 	struct err e = ERR_INIT;
 
 	CHECK_INT(take(g, "x", "main", 1, &e), 0);
@@ -158,6 +159,8 @@ TEST("init containers share their cards with what follows, sidecars do not")
 	check_of(g, "a", "1,2");
 	CHECK_INT(take(g, "a", "more", 1, &e), -1);
 	CHECK_INT(take(g, "a", "prepare", 2, &e), 0);
+	notes = gpus_annotations(g);
+	CHECK_STR(json_string_value(json_object_get(notes, "stoker.dev/gpu-1")), "lab/a (sidecar)");
 	list = gpus_list(g);
 	CHECK_STR(tree_joined(list, "container"), "main,sidecar,main");
 	CHECK_STR(tree_joined(list, "pod"), "x,a,a");
