@@ -56,17 +56,14 @@ static const char *architecture(const char *machine)
 json_t *node_metadata(const struct node_facts *f)
 {
 	json_t *labels = f->gpus ? gpus_labels(f->gpus) : json_object();
-	json_auto_t *cards = f->gpus ? gpus_list(f->gpus) : json_array();
-	auto_sbuf struct sbuf text = SBUF(65536);
 	struct utsname u;
 
 	uname(&u);
 	json_object_set_new(labels, "kubernetes.io/hostname", json_string(f->name));
 	json_object_set_new(labels, "kubernetes.io/os", json_string("linux"));
 	json_object_set_new(labels, "kubernetes.io/arch", json_string(architecture(u.machine)));
-	jsonx_dump(cards, &text);
-	return json_pack("{s:s, s:o, s:{s:s}}", "name", f->name, "labels", labels, "annotations", "stoker.dev/gpus",
-			 text.p ? text.p : "[]");
+	return json_pack("{s:s, s:o, s:o}", "name", f->name, "labels", labels, "annotations",
+			 f->gpus ? gpus_annotations(f->gpus) : json_object());
 }
 
 /* ---- status ---- */
