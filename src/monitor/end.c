@@ -109,6 +109,23 @@ static bool out_of_memory(const char *path)
 	return false;
 }
 
+/* Orphans of the container that were killed are our children, and so are their zombies: until they are reaped they
+ * count against the pod's limit of processes. */
+static void reap_rest(struct monitor *m, int64_t deadline)
+{
+	struct pollfd signal = { .fd = m->signal_fd, .events = POLLIN };
+	struct timespec step = { .tv_nsec = DRAIN_STEP_MS * 1000000 };
+	char ignored[128];
+	long pid;
+
+	while ((pid = SYS(SYS_wait4, -1, 0, WNOHANG | __WALL, 0)) >= 0 && sys_clock_ms() < deadline) {
+		if (pid > 0)
+			continue;
+		SYS(SYS_ppoll, &signal, 1, &step, 0, 8);
+		sys_read(m->signal_fd, ignored, sizeof(ignored));
+	}
+}
+
 /* --- the order of it --- */
 
 /* True if there was something. */
@@ -127,7 +144,7 @@ static void drain(struct monitor *m, int group)
 {
 	struct timespec step = { .tv_nsec = DRAIN_STEP_MS * 1000000 };
 	int64_t deadline = sys_clock_ms() + DRAIN_MS;
-	bool empty = group_is_empty(group);
+	bool empty = group_is_empty(group), alone = empty;
 
 	while (sys_clock_ms() < deadline && (m->streams[0].fd >= 0 || m->streams[1].fd >= 0)) {
 		bool before = empty;
@@ -148,6 +165,8 @@ static void drain(struct monitor *m, int group)
 	for (int i = 0; i < 2; i++)
 		log_part(&m->log, &m->streams[i]);
 	log_flush(&m->log);
+	if (!alone)
+		reap_rest(m, deadline);
 }
 
 void end_container(struct monitor *m, int status)

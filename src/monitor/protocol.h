@@ -4,12 +4,13 @@
  * The server starts a monitor for each container with a private directory as its working directory, and hands it two
  * descriptors and these arguments:
  *
- *	stoker-monitor FLAGS LOG CGROUP OOM RUNTIME [ARGUMENT]...
+ *	stoker-monitor FLAGS LOG CGROUP OOM JOIN RUNTIME [ARGUMENT]...
  *
  *	FLAGS    letters, see below
  *	LOG      the log file; rotated parts are LOG.1 LOG.2 ...
  *	CGROUP   the container's group in one hierarchy, to kill what is left in it; or ""
  *	OOM      a file with a line "oom_kill N" for that group; or ""
+ *	JOIN     files to write itself into, to leave the server's cgroups: paths that each end in a newline
  *	RUNTIME  and its arguments: a call that makes the container run, detached.  MONITOR_CONSOLE among them is
  *	         replaced by the way to the monitor's console socket.
  *
@@ -40,7 +41,15 @@
 #define MONITOR_CONSOLE "--console-socket=@"
 
 /* Arguments, by position. */
-enum { MONITOR_ARG_NAME, MONITOR_ARG_FLAGS, MONITOR_ARG_LOG, MONITOR_ARG_CGROUP, MONITOR_ARG_OOM, MONITOR_ARG_RUNTIME };
+enum {
+	MONITOR_ARG_NAME,
+	MONITOR_ARG_FLAGS,
+	MONITOR_ARG_LOG,
+	MONITOR_ARG_CGROUP,
+	MONITOR_ARG_OOM,
+	MONITOR_ARG_JOIN,
+	MONITOR_ARG_RUNTIME
+};
 
 #define MONITOR_FLAG_HIDE  'h' /* the runtime must not see /sys/fs/cgroup/unified */
 #define MONITOR_FLAG_TTY   't'

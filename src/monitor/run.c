@@ -192,6 +192,28 @@ static long call(struct monitor *m, struct birth *b)
 	return rc;
 }
 
+/* Leaves the server's cgroups, which may be killed or run out of memory with it.  The kernel may take milliseconds for
+ * this, so it is done while the runtime works; that one ends soon, wherever it is. */
+static void join_groups(const char *paths)
+{
+	char path[PATH_BYTES];
+
+	while (*paths) {
+		size_t n = 0;
+		int fd;
+
+		for (; *paths && *paths != '\n'; paths++)
+			if (n < sizeof(path) - 1)
+				path[n++] = *paths;
+		path[n] = '\0';
+		paths += *paths == '\n';
+		fd = (int)sys_open(path, O_WRONLY, 0);
+		if (fd >= 0)
+			sys_write(fd, "0", 1);
+		sys_close(fd);
+	}
+}
+
 void run_container(struct monitor *m)
 {
 	struct birth b = { .m = m, .argv = m->argv + MONITOR_ARG_RUNTIME, .fds = { 0, 1, 2 } };
@@ -208,6 +230,7 @@ void run_container(struct monitor *m)
 	/* While the runtime works: */
 	serve_open(m);
 	log_open(&m->log);
+	join_groups(m->argv[MONITOR_ARG_JOIN]);
 	while (SYS(SYS_wait4, child_pid, &status, 0, 0) == -EINTR)
 		;
 	m->record.started_us = sys_clock_wall_us();

@@ -347,18 +347,6 @@ void cgroup_kill(const char *path, int signo)
 		kill_in(best, path, signo);
 }
 
-char *cgroup_kill_dir(const char *path)
-{
-	struct hierarchies h;
-	const struct hierarchy *best;
-
-	if (!path_ok(path))
-		return NULL;
-	find_hierarchies(&h);
-	best = best_for_killing(&h);
-	return best ? xasprintf("%s%s", best->root, path) : NULL;
-}
-
 static void rmdir_dir(const char *dir, void *arg)
 {
 	(void)arg;
@@ -411,19 +399,21 @@ bool cgroup_remove(const char *path)
 	return true;
 }
 
-void cgroup_trim(const char *path)
+bool cgroup_trim(const char *path)
 {
 	struct hierarchies h;
+	bool gone = true;
 
 	if (!path_ok(path))
-		return;
+		return true;
 	find_hierarchies(&h);
 	for (int i = 0; i < h.n; i++) {
 		auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
 
-		rmdir(dir);
+		gone = (rmdir(dir) == 0 || errno == ENOENT) && gone;
 		trim_top(&h.at[i], path);
 	}
+	return gone;
 }
 
 /* --- standing still --- */
@@ -520,21 +510,34 @@ static int64_t read_at(bool v2, const char *path, const char *v1_controller, con
 	return read_stat(file, key);
 }
 
-char *cgroup_oom_file(const char *path)
+static char *oom_file(const struct hierarchies *h, const char *path)
 {
-	struct hierarchies h;
-
-	if (!path_ok(path))
-		return NULL;
-	find_hierarchies(&h);
-	return file_at(h.v2, path, "memory", "memory.oom_control", "memory.events");
+	return file_at(h->v2, path, "memory", "memory.oom_control", "memory.events");
 }
 
 int64_t cgroup_oom_kills(const char *path)
 {
-	auto_free char *file = cgroup_oom_file(path);
+	auto_free char *file = NULL;
+	struct hierarchies h;
 
-	return file ? read_stat(file, "oom_kill") : -1;
+	if (!path_ok(path))
+		return -1;
+	find_hierarchies(&h);
+	file = oom_file(&h, path);
+	return read_stat(file, "oom_kill");
+}
+
+void cgroup_monitor_paths(const char *path, char **ret_dir, char **ret_oom)
+{
+	const struct hierarchy *best;
+	struct hierarchies h = { .n = 0 };
+	bool ok = path_ok(path);
+
+	if (ok)
+		find_hierarchies(&h);
+	best = best_for_killing(&h);
+	*ret_dir = best ? xasprintf("%s%s", best->root, path) : xstrdup("");
+	*ret_oom = ok ? oom_file(&h, path) : xstrdup("");
 }
 
 int cgroup_read(const char *path, struct cgroup_usage *ret, struct err *e)
@@ -651,26 +654,16 @@ static bool in_root_group(const struct hierarchy *h, bool only_v2, const char *m
 	return true;
 }
 
-char **cgroup_join_files(const char *path)
+char *cgroup_join_files(const char *path)
 {
-	auto_sbuf struct sbuf own = SBUF(CGROUP_STATS_MAX);
+	auto_sbuf struct sbuf own = SBUF(CGROUP_STATS_MAX), files = SBUF(CGROUP_STATS_MAX);
 	struct hierarchies h;
-	char **files;
-	size_t n = 0;
 
 	find_hierarchies(&h);
-	files = xcalloc(HIERARCHIES_MAX + 1, sizeof(*files));
 	if (!path_ok(path) || !read_text("/proc/self/cgroup", CGROUP_STATS_MAX, &own) || !own.p)
-		return files;
+		return xstrdup("");
 	for (int i = 0; i < h.n; i++)
 		if (!in_root_group(&h.at[i], h.v2, own.p))
-			files[n++] = xasprintf("%s%s/cgroup.procs", h.at[i].root, path);
-	return files;
-}
-
-void cgroup_join_files_free(char **files)
-{
-	for (size_t i = 0; files && files[i]; i++)
-		free(files[i]);
-	free(files);
+			sbuf_addf(&files, "%s%s/cgroup.procs\n", h.at[i].root, path);
+	return files.n ? sbuf_steal(&files) : xstrdup("");
 }

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -23,6 +24,7 @@
 
 #define MONITOR_LAST_MS 50 /* from the container's last process to the monitor's end */
 #define SWEEP_MS        500
+#define LEAVE_TRIES     40
 
 struct box *box_new(struct oci *o, const char *id)
 {
@@ -212,27 +214,34 @@ static void oci_remove(struct runtime *r, const char *id)
 	}
 	box_erase(b);
 	map_remove(&o->boxes, id);
-	if (!o->boxes.n)
-		cgroup_trim(o->monitors);
 }
 
 /* --- opening and closing --- */
+
+/* Monitors whose containers were removed need a moment to go, and then nothing is left of us.  Others stay, and their
+ * group with them. */
+static void leave_group(const struct oci *o)
+{
+	struct timespec pause = { .tv_nsec = 5000000 };
+
+	for (int i = 0; i < LEAVE_TRIES && !cgroup_trim(o->monitors) && !o->boxes.n; i++)
+		nanosleep(&pause, NULL);
+}
 
 static void oci_free(struct runtime *r)
 {
 	struct oci *o = (struct oci *)r;
 
 	exec_free_all(o);
+	leave_group(o);
 	map_done(&o->boxes);
 	map_done(&o->leftovers);
 	loop_timer_done(&o->sweep);
 	close_fd(&o->monitor_program);
-	if (o->monitors)
-		cgroup_trim(o->monitors);
-	cgroup_join_files_free(o->join);
 	probed_done(&o->with);
 	free(o->run);
 	free(o->monitors);
+	free(o->join);
 	free(o->prefix);
 	free(o->root_arg);
 	free(o);

@@ -34,7 +34,6 @@ struct spawn {
 	bool hide;               /* in a private mount namespace without /sys/fs/cgroup/unified */
 	bool tty;                /* fds[0] becomes the controlling terminal */
 	const char *cwd;         /* NULL: / */
-	const char *const *join; /* cgroup.procs files to enter first; or NULL */
 };
 /* The child's pid, already executing; or -1 with the reason, also when the program could not be executed. */
 pid_t spawn_start(const struct spawn *s, struct err *e);
@@ -101,7 +100,8 @@ struct oci {
 	char *prefix;
 	char *root_arg; /* --root=DIR/run/oci */
 	struct probed with;
-	char **join;         /* where a monitor must leave the server's own cgroup */
+	char *join;          /* where a monitor must leave the server's own cgroup: lines */
+	bool joinable;       /* those groups are there */
 	int monitor_program; /* a descriptor of the program */
 	struct map boxes;
 	struct map leftovers; /* cgroups that did not go away at once */
@@ -163,16 +163,14 @@ int oci_reopen_log(struct runtime *r, const char *id, struct err *e);
 int fake_open(struct loop *loop, const struct runtime_config *config, struct runtime **ret, struct err *e);
 
 /* --- cgroup.c --- */
-/* Where processes of a group can be found and killed: its directory in one hierarchy; malloc'ed, NULL if none. */
-char *cgroup_kill_dir(const char *path);
-/* The file that counts OOM kills of a group; malloc'ed, NULL if none. */
-char *cgroup_oom_file(const char *path);
+/* A group's directory in that hierarchy where its processes are best killed, and the file that counts OOM kills in it;
+ * malloc'ed, "" if there is none. */
+void cgroup_monitor_paths(const char *path, char **ret_dir, char **ret_oom);
 /* One pass of cgroup_remove(): true if nothing is left. */
 bool cgroup_try_remove(const char *path);
-/* Removes a group only if nobody is in it, and then its empty parent. */
-void cgroup_trim(const char *path);
-/* The cgroup.procs files of `path` in those hierarchies where this process is not in the root group. */
-char **cgroup_join_files(const char *path);
-void cgroup_join_files_free(char **files);
+/* Removes a group only if nobody is in it, and then its empty parent; false if somebody is. */
+bool cgroup_trim(const char *path);
+/* The cgroup.procs files of `path` in those hierarchies where this process is not in the root group, a line each. */
+char *cgroup_join_files(const char *path);
 
 #endif

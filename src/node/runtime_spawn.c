@@ -70,20 +70,6 @@ static bool place_fds(const struct spawn *s)
 	return close_range((unsigned)count, ~0u, CLOSE_RANGE_CLOEXEC) == 0;
 }
 
-static bool join_groups(const char *const *files)
-{
-	for (; files && *files; files++) {
-		int fd = open(*files, O_WRONLY | O_CLOEXEC);
-		bool ok = fd >= 0 && write(fd, "0", 1) == 1;
-
-		if (fd >= 0)
-			close(fd);
-		if (!ok)
-			return false;
-	}
-	return true;
-}
-
 static void default_signals(void)
 {
 	struct sigaction plain = { .sa_handler = SIG_DFL };
@@ -96,8 +82,6 @@ static const char *child_prepare(const struct spawn *s)
 {
 	if (setsid() < 0)
 		return "start a session";
-	if (s->join && !join_groups(s->join))
-		return "enter the cgroup";
 	if (s->hide && !hide_unified())
 		return "hide " UNIFIED;
 	if (chdir(s->cwd ? s->cwd : "/") < 0)

@@ -143,13 +143,12 @@ static int spawn_monitor(struct box *b, const struct container_start *c, int loc
 	char flags[8] = { 0 }, *flag = flags;
 	auto_free char *words = xasprintf("--log=%s/words", b->dir), *pid = xasprintf("--pid-file=%s/pid", b->dir);
 	auto_free char *bundle = xasprintf("--bundle=%s", c->bundle);
-	auto_free char *group = cgroup_kill_dir(b->cgroup), *oom = cgroup_oom_file(b->cgroup);
+	auto_free char *group = NULL, *oom = NULL;
 	const char *console = c->tty ? MONITOR_CONSOLE : b->id;
 	const char *argv[] = { [MONITOR_ARG_NAME] = MONITOR_NAME,
 			       [MONITOR_ARG_FLAGS] = flags,
 			       [MONITOR_ARG_LOG] = c->log_path,
-			       [MONITOR_ARG_CGROUP] = group ? group : "",
-			       [MONITOR_ARG_OOM] = oom ? oom : "",
+			       [MONITOR_ARG_JOIN] = b->oci->join,
 			       [MONITOR_ARG_RUNTIME] = with->program,
 			       b->oci->root_arg,
 			       words,
@@ -163,6 +162,9 @@ static int spawn_monitor(struct box *b, const struct container_start *c, int loc
 	int pair[2];
 	struct spawn s = { .argv = argv, .program_fd = b->oci->monitor_program, .fds = { -1, -1, -1 }, .cwd = b->dir };
 
+	cgroup_monitor_paths(b->cgroup, &group, &oom);
+	argv[MONITOR_ARG_CGROUP] = group;
+	argv[MONITOR_ARG_OOM] = oom;
 	if (with->hide)
 		*flag++ = MONITOR_FLAG_HIDE;
 	if (c->tty)
@@ -175,7 +177,6 @@ static int spawn_monitor(struct box *b, const struct container_start *c, int loc
 		return err_errno(e, ERR_UNAVAILABLE, "cannot start a monitor");
 	s.pass[0] = pair[1];
 	s.pass[1] = lock_fd;
-	s.join = (const char *const *)b->oci->join;
 	b->monitor = spawn_start(&s, e);
 	close(pair[1]);
 	if (b->monitor < 0) {
@@ -186,12 +187,11 @@ static int spawn_monitor(struct box *b, const struct container_start *c, int loc
 	return loop_on_child(b->oci->base.loop, b->monitor, on_reaped, NULL, e);
 }
 
-/* The last container of before may have taken the monitors' group away. */
-static int ensure_group(const struct oci *o, struct err *e)
+static int ensure_group(struct oci *o, struct err *e)
 {
-	for (char **file = o->join; *file; file++)
-		if (access(*file, F_OK) < 0)
-			return cgroup_make(o->monitors, NULL, e);
+	if (o->join[0] && !o->joinable && cgroup_make(o->monitors, NULL, e) < 0)
+		return -1;
+	o->joinable = true;
 	return 0;
 }
 

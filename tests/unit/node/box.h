@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "loop/loop.h"
+#include "monitor/protocol.h"
 #include "node/runtime.h"
 
 #define BENCH_MAX 64
@@ -53,6 +54,8 @@ struct trial *trial_run(struct bench *b, const char *script);
 bool bench_wait(struct bench *b, const int *counter, int want, int seconds);
 /* The log's text, rotated parts first, with the CRI columns removed; malloc'ed. */
 char *trial_log(struct trial *t);
+/* What its monitor wrote down. */
+struct monitor_record trial_state(const struct bench *b, const struct trial *t);
 struct trial *bench_find(struct bench *b, const char *id);
 /* How many directories of this bench are in any cgroup hierarchy. */
 int bench_cgroups(const struct bench *b, const char *below);

@@ -76,8 +76,8 @@ static void copy_file(const char *from, const char *to)
 static void make_root(struct bench *b)
 {
 	static const char *const dirs[] = { "rootfs/bin", "rootfs/proc", "rootfs/dev", "rootfs/tmp" };
-	static const char *const names[] = { "sh",   "sleep", "cat",  "true", "dd",   "tty",
-					     "stty", "seq",   "kill", "head", "tail", "ls" };
+	static const char *const names[] = { "sh",  "sleep", "cat",  "true", "dd", "tty", "stty",
+					     "seq", "kill",  "head", "tail", "ls", "tr" };
 	struct err e = ERR_INIT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++) {
@@ -328,4 +328,17 @@ char *trial_log(struct trial *t)
 	}
 	add_log(t->log, &out);
 	return sbuf_steal(&out);
+}
+
+struct monitor_record trial_state(const struct bench *b, const struct trial *t)
+{
+	auto_free char *path = xasprintf("%s/run/containers/%s/state", b->dir, t->id);
+	auto_sbuf struct sbuf text = SBUF(256);
+	struct monitor_record record = { .state = 0 };
+	struct err e = ERR_INIT;
+
+	CHECK(file_read(path, 256, &text, &e) == 0 && text.n == sizeof(record));
+	if (text.n == sizeof(record))
+		memcpy(&record, text.p, sizeof(record));
+	return record;
 }

@@ -34,7 +34,8 @@ TEST("a new server finds what runs and how the rest ended meanwhile")
 		      bench_wait(&b, &ended->exits, 1, 30));
 		runtime_free(b.runtime);
 		b.runtime = NULL;
-		sleep(1);
+		for (int i = 0; i < 3000 && trial_state(&b, ends).state != MONITOR_ENDED; i++)
+			usleep(10000);
 		if (!bench_restart(&b))
 			continue;
 		CHECK_INT(b.found_running, 1);
@@ -108,24 +109,9 @@ TEST("a server that dies in the middle of a start leaves nothing half-made and s
 	}
 }
 
-static struct monitor_record state_of(const struct bench *b, const struct trial *t)
-{
-	auto_free char *path = xasprintf("%s/run/containers/%s/state", b->dir, t->id);
-	auto_sbuf struct sbuf text = SBUF(256);
-	struct monitor_record record = { .state = 0 };
-	struct err e = ERR_INIT;
-
-	CHECK(file_read(path, 256, &text, &e) == 0);
-	CHECK_INT(text.n, sizeof(record));
-	if (text.n == sizeof(record))
-		memcpy(&record, text.p, sizeof(record));
-	CHECK(record.monitor > 1);
-	return record;
-}
-
 static pid_t monitor_of(const struct bench *b, const struct trial *t)
 {
-	return state_of(b, t).monitor;
+	return trial_state(b, t).monitor;
 }
 
 TEST("a container whose monitor is killed is killed too and its end is unknown")
@@ -173,7 +159,7 @@ TEST("after a reboot nothing runs, whatever the pids say")
 		CHECK(bench_wait(&b, &t->dones, 1, 30));
 		runtime_free(b.runtime);
 		b.runtime = NULL;
-		record = state_of(&b, t);
+		record = trial_state(&b, t);
 		/* No monitor outlives the machine, and its numbers are someone else's afterwards. */
 		kill(record.monitor, SIGKILL);
 		cgroup_kill(t->cgroup, SIGKILL);
