@@ -103,7 +103,7 @@ bool exchange_flag(const struct exchange *x, const char *name)
 	return v && !streq(v, "0") && strcasecmp(v, "false") != 0;
 }
 
-static void audit_exchange(struct exchange *x, int code)
+void exchange_audit(struct exchange *x, int code)
 {
 	const struct kind *k = x->req.kind;
 	auto_free char *path = NULL;
@@ -138,7 +138,7 @@ static void audit_exchange(struct exchange *x, int code)
 void exchange_upgraded(struct exchange *x)
 {
 	x->http = NULL;
-	audit_exchange(x, 101);
+	exchange_audit(x, 101);
 	exchange_free(x);
 }
 
@@ -164,7 +164,7 @@ static void send_text(struct exchange *x, int code, const char *type, struct str
 {
 	struct http_request *http = x->http;
 
-	audit_exchange(x, code);
+	exchange_audit(x, code);
 	http_on_close(http, NULL, NULL);
 	http_reply(http, code, type, text.p, text.n);
 	exchange_free(x);
@@ -221,7 +221,7 @@ static void send_stored(struct exchange *x)
 	object_type_prefix(x->result.kind, &prefix);
 	parts[0] = sbuf_str(&prefix);
 	parts[1] = (struct str){ x->result.text + 1, x->result.text_len - 1 };
-	audit_exchange(x, x->result.code);
+	exchange_audit(x, x->result.code);
 	http_on_close(http, NULL, NULL);
 	http_reply_parts(http, x->result.code, TYPE_JSON, parts, 2);
 	exchange_free(x);
@@ -266,7 +266,7 @@ static void send_result(struct exchange *x)
 	bool stored = x->result.text && (!x->result.object || x->result.object == x->result.text_of);
 
 	if (!x->http) {
-		audit_exchange(x, x->err.kind == ERR_NONE ? x->result.code : err_http_code(x->err.kind));
+		exchange_audit(x, x->err.kind == ERR_NONE ? x->result.code : err_http_code(x->err.kind));
 		exchange_free(x);
 		return;
 	}

@@ -31,7 +31,9 @@ struct exchange {
 	char *path;
 	const char *segments[MAX_SEGMENTS];
 	size_t nsegments;
-	json_t *query; /* first value of each parameter */
+	bool is_proxy;      /* .../proxy: its query and */
+	struct str proxied; /* what follows, from its slash on, are not ours to read */
+	json_t *query;      /* first value of each parameter */
 	struct selector *labels, *fields;
 	json_t *body;
 	/* the answer */
@@ -69,6 +71,8 @@ void exchange_finish(struct exchange *x);
 /* Sends a finished document at once and frees x. */
 void exchange_reply_json(struct exchange *x, int code, json_t *doc /* taken */);
 void exchange_reply_text(struct exchange *x, int code, const char *type, struct str text);
+/* For a reply that is a stream; all others are audited when they are sent. */
+void exchange_audit(struct exchange *x, int code);
 /* The connection leaves HTTP: the first before, for the audit log needs what goes with the request; the second, which
  * audits and frees x, after. */
 void exchange_keep_peer(struct exchange *x);
@@ -105,6 +109,7 @@ const json_t *rest_pod_container_status(const json_t *pod, const char *container
 stream_fn rest_log;               /* rest_log.c */
 stream_fn rest_exec, rest_attach; /* rest_exec.c */
 stream_fn rest_portforward;       /* rest_forward.c */
+stream_fn rest_proxy;             /* rest_proxy.c */
 /* A log's options, from the query. */
 int rest_log_query(const struct exchange *x, struct kubelet_log_request *q, struct err *e);
 /* Streams a log that outlived its pod. */

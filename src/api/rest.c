@@ -4,6 +4,7 @@
  * A path is /api/v1/... or /apis/GROUP/VERSION/..., cut into decoded segments:
  *
  *	[namespaces/NS/]PLURAL[/NAME[/SUBRESOURCE]]      with "watch/" in front in the old style
+ *	namespaces/NS/PLURAL/NAME/proxy[/ANYTHING]       of the core group; what follows belongs to someone else
  *
  * Everything else is a document (rest_docs.c) or nothing.
  */
@@ -16,6 +17,17 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
+
+/* Cut so far: /api/v1/namespaces/NS/PLURAL/NAME/proxy. */
+static bool ends_in_proxy(const char *path, const size_t *starts, size_t n)
+{
+	static const char *const words[] = { "api", "v1", "namespaces", NULL, NULL, NULL, "proxy" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words) && n == ARRAY_SIZE(words); i++)
+		if (words[i] && !streq(path + starts[i], words[i]))
+			return false;
+	return n == ARRAY_SIZE(words);
+}
 
 static int cut_path(struct exchange *x, struct err *e)
 {
@@ -33,7 +45,12 @@ static int cut_path(struct exchange *x, struct err *e)
 		if (!http_unescape(part, false, &all))
 			return err_set(e, ERR_BAD_REQUEST, "the path has a bad escape or is not UTF-8");
 		sbuf_addc(&all, '\0');
+		x->is_proxy = ends_in_proxy(all.p, starts, x->nsegments);
+		if (x->is_proxy)
+			break;
 	}
+	if (x->is_proxy && rest.p)
+		x->proxied = (struct str){ rest.p - 1, rest.n + 1 };
 	x->path = sbuf_steal(&all);
 	for (size_t i = 0; i < x->nsegments; i++) {
 		x->segments[i] = x->path + starts[i];
@@ -51,7 +68,7 @@ static int cut_query(struct exchange *x, struct err *e)
 	bool bad = false;
 	int n = 0;
 
-	if (!rest.n)
+	if (!rest.n || x->is_proxy)
 		return 0;
 	x->query = json_object();
 	while (http_query_next(&rest, &key, &value, &bad)) {
@@ -86,6 +103,10 @@ static int pick_verb(struct exchange *x, bool old_watch, struct err *e)
 
 	if (old_watch && !streq(method, "GET"))
 		return err_set(e, ERR_NO_METHOD, "%s", "");
+	if (x->is_proxy && streq(method, "OPTIONS")) {
+		x->req.verb = VERB_GET;
+		return 0;
+	}
 	if (x->req.subresource && streq(method, "POST")) {
 		x->req.verb = VERB_CREATE;
 		return 0;

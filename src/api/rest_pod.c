@@ -15,10 +15,9 @@ static const struct {
 	const char *plural, *subresource; /* of the core group */
 	stream_fn *serve;
 } streams[] = {
-	{ "pods", "attach", rest_attach },
-	{ "pods", "exec", rest_exec },
-	{ "pods", "log", rest_log },
-	{ "pods", "portforward", rest_portforward },
+	{ "pods", "attach", rest_attach }, { "pods", "exec", rest_exec },
+	{ "pods", "log", rest_log },       { "pods", "portforward", rest_portforward },
+	{ "pods", "proxy", rest_proxy },   { "services", "proxy", rest_proxy },
 };
 
 stream_fn *rest_stream_find(const struct exchange *x)

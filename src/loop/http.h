@@ -98,6 +98,9 @@ void http_reply_parts(struct http_request *req, int code, const char *type, cons
  * http_stream_end() ends cleanly, http_stream_abort() cuts; after either the request is gone, and on_close is not
  * called. */
 void http_stream_start(struct http_request *req, int code, const char *type);
+/* The same for another server's reply, whose headers have all been added; `sized`: among them its length, or it has no
+ * body.  Then exactly that many bytes must be written; who cannot, aborts. */
+void http_stream_relay(struct http_request *req, int code, bool sized);
 void http_stream_write(struct http_request *req, const void *p, size_t n);
 void http_stream_write_parts(struct http_request *req, const struct str *parts, size_t nparts);
 /* The same text for many streams: framed once, shared by reference.  Born with one reference. */

@@ -218,6 +218,31 @@ void http_stream_start(struct http_request *req, int code, const char *type)
 		conn_wake(c);
 }
 
+void http_stream_relay(struct http_request *req, int code, bool sized)
+{
+	struct http_conn *c = req->conn;
+	char line[128];
+	struct pen pen = { .p = line, .cap = sizeof(line) };
+
+	if (c->state != CONN_HANDLING)
+		return;
+	req->streaming = true;
+	req->chunked = !sized && !req->http10;
+	if ((!sized && req->http10) || c->server->draining)
+		req->keep_alive = false;
+	put_status_line(&pen, code);
+	if (!req->keep_alive)
+		PUT(&pen, "Connection: close\r\n");
+	if (req->chunked)
+		PUT(&pen, "Transfer-Encoding: chunked\r\n");
+	evbuffer_add(conn_out(c), pen.p, pen.n);
+	evbuffer_add(c->out, req->extra.p, req->extra.n);
+	evbuffer_add(c->out, "\r\n", 2);
+	conn_flush_later(c);
+	if (c->eof)
+		conn_wake(c);
+}
+
 static bool takes_chunks(const struct http_request *req)
 {
 	return req->streaming && !req->is_head && req->conn->state == CONN_HANDLING;

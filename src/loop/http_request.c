@@ -15,8 +15,8 @@
 #define TEXT_KEPT    (8u * 1024)  /* larger buffers are given back between requests */
 #define BODY_FIRST   (64u * 1024) /* the announced length is believed up to this */
 #define BODY_KEPT    (16u * 1024)
-#define HEADERS_MAX  256u /* lines */
-#define EXTRA_MAX    (16u * 1024)
+#define HEADERS_MAX  256u         /* lines */
+#define EXTRA_MAX    (64u * 1024) /* a relayed reply may have many; our own stay below HEAD_MAX */
 #define PARSER_SLACK (64u * 1024) /* the parser's own ceiling lies above ours, so that ours decides */
 
 #define LIMIT(field) offsetof(struct http_limits, field)

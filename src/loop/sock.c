@@ -10,6 +10,8 @@
 #include <event2/buffer.h>
 #include <event2/event.h>
 #include <event2/event_struct.h>
+#include <netdb.h>
+#include <stdio.h>
 #include <sys/socket.h>
 
 #include "base/mem.h"
@@ -25,6 +27,27 @@ struct sock {
 	unsigned entered;
 	bool connecting, paused, ended_in, ending, ended_out, failed, dead;
 };
+
+int sock_dial(const char *address, int port, struct err *e)
+{
+	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
+	struct addrinfo *ai = NULL;
+	char service[8];
+	int fd;
+
+	snprintf(service, sizeof(service), "%d", port);
+	if (getaddrinfo(address, service, &hints, &ai) != 0)
+		return err_set(e, ERR_INVALID, "\"%s\" is not an address", address);
+	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0 || (connect(fd, ai->ai_addr, ai->ai_addrlen) < 0 && errno != EINPROGRESS)) {
+		err_errno(e, ERR_UNAVAILABLE, "cannot connect to %s", address);
+		if (fd >= 0)
+			close(fd);
+		fd = -1;
+	}
+	freeaddrinfo(ai);
+	return fd;
+}
 
 static void leave(struct sock *s)
 {

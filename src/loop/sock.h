@@ -12,6 +12,9 @@
 
 struct sock;
 
+/* A non-blocking socket on its way to a numeric address. */
+int sock_dial(const char *address, int port, struct err *e);
+
 /* Any of them may call sock_free(). */
 struct sock_handlers {
 	void (*connected)(void *arg); /* may be NULL */

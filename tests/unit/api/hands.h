@@ -165,7 +165,7 @@ static void hands_done(struct hands_node *n, struct front *f)
 }
 
 /* Turns until the node has been asked so much. */
-static void hands_hear(struct front *f, const struct hands_node *n, const char *want)
+HANDS void hands_hear(struct front *f, const struct hands_node *n, const char *want)
 {
 	for (int i = 0; i < 500 && n->asked.n < strlen(want); i++)
 		front_turn(f);
