@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "loop/outlet.h"
 
 #define TEXT_TYPE   "text/plain"
 #define QUEUE_BYTES (256 * 1024) /* unsent before reading pauses */
@@ -73,7 +74,8 @@ int rest_log_query(const struct exchange *x, struct kubelet_log_request *q, stru
 /* ---- the stream ---- */
 
 struct log_stream {
-	struct exchange *x;
+	struct exchange *x;    /* NULL after an upgrade: */
+	struct outlet *outlet; /* then this */
 	struct kubelet *kubelet;
 	struct kubelet_log *log;
 	bool paused;
@@ -92,8 +94,16 @@ static void on_text(void *arg, struct str piece)
 {
 	struct log_stream *s = arg;
 
-	http_stream_write(s->x->http, piece.p, piece.n);
-	if (http_stream_pending(s->x->http) > QUEUE_BYTES && !s->paused) {
+	size_t pending;
+
+	if (s->outlet) {
+		outlet_write(s->outlet, piece);
+		pending = outlet_pending(s->outlet);
+	} else {
+		http_stream_write(s->x->http, piece.p, piece.n);
+		pending = http_stream_pending(s->x->http);
+	}
+	if (pending > QUEUE_BYTES && !s->paused) {
 		s->paused = true;
 		s->kubelet->ops->log_pause(s->log, true);
 	}
@@ -114,9 +124,15 @@ static void on_end(void *arg, const struct err *e)
 {
 	struct log_stream *s = arg;
 	struct exchange *x = s->x;
-	struct http_request *http = x->http;
+	struct http_request *http;
 
 	s->log = NULL;
+	if (s->outlet) {
+		outlet_end(s->outlet);
+		free(s);
+		return;
+	}
+	http = x->http;
 	http_on_close(http, NULL, NULL);
 	if (e->kind == ERR_NONE)
 		http_stream_end(http);
@@ -146,8 +162,28 @@ static int stream_open(struct exchange *x, struct kubelet *k, log_op *op, const 
 	return 0;
 }
 
+/* By WebSocket; the exchange is over. */
+static void stream_upgrade(struct exchange *x)
+{
+	struct log_stream *s = x->stream;
+	const struct outlet_handlers h = { .drained = on_drained, .closed = stream_free, .arg = s };
+
+	exchange_keep_peer(x);
+	if (outlet_accept(x->http, &h, &s->outlet, &x->err) < 0) {
+		exchange_finish(x);
+		return;
+	}
+	s->x = NULL;
+	x->stream = NULL;
+	exchange_upgraded(x);
+}
+
 static void stream_run(struct exchange *x)
 {
+	if (http_wants_upgrade(x->http, "websocket")) {
+		stream_upgrade(x);
+		return;
+	}
 	if (streq(http_method(x->http), "HEAD")) {
 		exchange_reply_text(x, 200, TEXT_TYPE, (struct str){ "", 0 });
 		return;

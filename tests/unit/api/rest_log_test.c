@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../loop/ws_client.h"
 #include "base/clock.h"
 #include "front.h"
 #include "loop/kubelet.h"
@@ -443,5 +444,55 @@ TEST("a log by name is the kept one of a pod that is gone, and the pod's own whi
 	k.found = NULL;
 	/* A pod without any log yet says so itself. */
 	CHECK_STR(message(&f, "GET " LOGS "/homeless"), "pod homeless does not have a host assigned");
+	front_done(&f);
+}
+
+TEST("a log by WebSocket comes as messages, plain or as text, and ends with a goodbye")
+{
+	static const struct {
+		const char *protocol, *want;
+	} rows[] = {
+		{ "", "82:one; 88:\\3\\232; " },
+		{ "Sec-WebSocket-Protocol: binary.k8s.io\r\n", "82:one; 88:\\3\\232; " },
+		{ "Sec-WebSocket-Protocol: base64.binary.k8s.io\r\n", "81:b25l; 88:\\3\\232; " },
+	};
+	struct front f = front_new();
+	struct fake k;
+
+	fake_init(&k, &f);
+	make_pods(&f);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *line =
+			xasprintf("GET " PODS "/one/log?follow=1 HTTP/1.1\r\n" WS_HEAD "%s\r\n", rows[i].protocol);
+		auto_sbuf struct sbuf words = SBUF(4096);
+		int fd = front_connect(&f);
+		char *body;
+
+		k.closed = 0;
+		sbuf_reset(&f.body);
+		front_send(&f, fd, line, strlen(line));
+		front_receive(&f, fd, "\r\n\r\n");
+		CHECK(str_starts(f.body.p, "HTTP/1.1 101 "));
+		fake_say(&k, "one");
+		fake_end(&k);
+		front_receive(&f, fd, NULL);
+		body = strstr(f.body.p, "\r\n\r\n") + 4;
+		ws_read((struct str){ body, f.body.n - (size_t)(body - f.body.p) }, &words);
+		CHECK_STR(words.p, rows[i].want);
+		CHECK_INT(k.closed, 0);
+		close(fd);
+	}
+	{ /* a client that goes lets go of the log */
+		static const char line[] = "GET " PODS "/one/log?follow=1 HTTP/1.1\r\n" WS_HEAD "\r\n";
+		int fd = front_connect(&f);
+
+		front_send(&f, fd, line, strlen(line));
+		front_receive(&f, fd, "\r\n\r\n");
+		close(fd);
+		for (int i = 0; i < 100 && !k.closed; i++)
+			front_turn(&f);
+		CHECK_INT(k.closed, 1);
+	}
+	CHECK_INT(front_ask(&f, "GET " PODS "/one/log", "Upgrade: websocket\r\nConnection: Upgrade\r\n", NULL), 400);
 	front_done(&f);
 }
