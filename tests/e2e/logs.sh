@@ -1,7 +1,7 @@
 #!/bin/bash
 # Logs: kubectl's options, rotation under a reader, a server that is killed, and pods that are gone.
 . "$(dirname "$0")/lib.sh"
-server_start main
+node_start main
 logs() { "$STOKER" logs --socket "$SOCKET" -n default "$@"; }
 raw() { curl -s --unix-socket "$SOCKET" "http://x/api/v1/namespaces/default/pods/$1"; }
 # pod NAME LABELS SCRIPT [SCRIPT of a second container]
@@ -68,7 +68,7 @@ ok "another pod runs" until_true 20 phase survivor Running
 kill -9 "$SERVER_PID"
 wait "$SERVER_PID" 2>/dev/null
 sleep 1
-server_start main
+node_start main
 ok "it ends under the next server" until_true 20 phase survivor Succeeded
 is "its log is complete to the byte" "$(kubectl logs survivor | md5sum)" "$(seq 1 40 | md5sum)"
 
@@ -83,7 +83,7 @@ like "containers are asked for" "$(logs double 2>&1)" 'choose one of: \[main sid
 is "and marked" "$(logs double --all-containers)" "[double/side] aside"
 like "a name that means nothing is answered with advice" "$(logs nix 2>&1)" 'there are no logs of "nix" in namespace "default"; .*-n looks in another namespace'
 server_stop
-server_start main
+node_start main
 is "logs outlive the server as well" "$(logs job/counting | wc -l)" 6
 server_stop
 done_testing
