@@ -3,7 +3,8 @@
  *
  *	bench-runtime DIR crun|runc [SECCOMP.json]
  *
- * DIR must be new and goes away again.  Needs root and a static busybox.  The container runs `true`.  One after the
+ * DIR must be new and goes away again; DIR/run is kept in memory, as node/node.c does and as the runtimes' own state is
+ * by default.  Needs root and a static busybox.  The container runs `true`.  One after the
  * other, the bare runtime and ours take turns, so that a busy machine is unfair to both; then many, a few at a time.
  * "bare" is `crun run`, which ends with the removal of its container; "ended" is from start() to exited(), "removed"
  * includes remove() too.
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -245,6 +247,12 @@ static void open_all(struct bench *b, const char *name, const char *seccomp)
 	struct runtime_events events = { .exited = on_exited, .arg = b };
 	struct err e = ERR_INIT;
 
+	auto_free char *run = xasprintf("%s/run", b->dir);
+
+	if (mkdir(run, 0700) < 0 || mount("bench", run, "tmpfs", 0, "mode=0700") < 0) {
+		perror(run);
+		exit(1);
+	}
 	b->loop = loop_new();
 	b->seccomp = seccomp ? json_load_file(seccomp, 0, NULL) : NULL;
 	make_root(b);
@@ -252,7 +260,7 @@ static void open_all(struct bench *b, const char *name, const char *seccomp)
 		fail(name, &e);
 	b->bare.program = xstrdup(((struct oci *)b->runtime)->with.program);
 	b->bare.hide = ((struct oci *)b->runtime)->with.hide;
-	b->bare.root_arg = xasprintf("--root=%s/bare", b->dir);
+	b->bare.root_arg = xasprintf("--root=%s/run/bare", b->dir);
 	for (int i = 0; i < MANY; i++) {
 		char id[32];
 
@@ -280,6 +288,11 @@ int main(int argc, char **argv)
 	runtime_free(b.runtime);
 	loop_free(b.loop);
 	cgroup_remove("/stoker-bench");
+	{
+		auto_free char *run = xasprintf("%s/run", b.dir);
+
+		umount(run);
+	}
 	state_remove_tree(b.dir);
 	return b.failed != 0;
 }
