@@ -7,6 +7,7 @@
  */
 #include "node/bundle.h"
 
+#include <linux/capability.h>
 #include <sys/sysinfo.h>
 
 #include "base/jsonx.h"
@@ -20,21 +21,51 @@ static const char *const default_caps[] = { "AUDIT_WRITE", "CHOWN",   "DAC_OVERR
 					    "KILL",        "MKNOD",   "NET_BIND_SERVICE", "NET_RAW",   "SETFCAP",
 					    "SETGID",      "SETPCAP", "SETUID",           "SYS_CHROOT" };
 
-static const char *const all_caps[] = {
-	"AUDIT_CONTROL",   "AUDIT_READ",   "AUDIT_WRITE",
-	"BLOCK_SUSPEND",   "BPF",          "CHECKPOINT_RESTORE",
-	"CHOWN",           "DAC_OVERRIDE", "DAC_READ_SEARCH",
-	"FOWNER",          "FSETID",       "IPC_LOCK",
-	"IPC_OWNER",       "KILL",         "LEASE",
-	"LINUX_IMMUTABLE", "MAC_ADMIN",    "MAC_OVERRIDE",
-	"MKNOD",           "NET_ADMIN",    "NET_BIND_SERVICE",
-	"NET_BROADCAST",   "NET_RAW",      "PERFMON",
-	"SETFCAP",         "SETGID",       "SETPCAP",
-	"SETUID",          "SYSLOG",       "SYS_ADMIN",
-	"SYS_BOOT",        "SYS_CHROOT",   "SYS_MODULE",
-	"SYS_NICE",        "SYS_PACCT",    "SYS_PTRACE",
-	"SYS_RAWIO",       "SYS_RESOURCE", "SYS_TIME",
-	"SYS_TTY_CONFIG",  "WAKE_ALARM",
+static const struct {
+	const char *name;
+	int number;
+} all_caps[] = {
+	{ "AUDIT_CONTROL", CAP_AUDIT_CONTROL },
+	{ "AUDIT_READ", CAP_AUDIT_READ },
+	{ "AUDIT_WRITE", CAP_AUDIT_WRITE },
+	{ "BLOCK_SUSPEND", CAP_BLOCK_SUSPEND },
+	{ "BPF", CAP_BPF },
+	{ "CHECKPOINT_RESTORE", CAP_CHECKPOINT_RESTORE },
+	{ "CHOWN", CAP_CHOWN },
+	{ "DAC_OVERRIDE", CAP_DAC_OVERRIDE },
+	{ "DAC_READ_SEARCH", CAP_DAC_READ_SEARCH },
+	{ "FOWNER", CAP_FOWNER },
+	{ "FSETID", CAP_FSETID },
+	{ "IPC_LOCK", CAP_IPC_LOCK },
+	{ "IPC_OWNER", CAP_IPC_OWNER },
+	{ "KILL", CAP_KILL },
+	{ "LEASE", CAP_LEASE },
+	{ "LINUX_IMMUTABLE", CAP_LINUX_IMMUTABLE },
+	{ "MAC_ADMIN", CAP_MAC_ADMIN },
+	{ "MAC_OVERRIDE", CAP_MAC_OVERRIDE },
+	{ "MKNOD", CAP_MKNOD },
+	{ "NET_ADMIN", CAP_NET_ADMIN },
+	{ "NET_BIND_SERVICE", CAP_NET_BIND_SERVICE },
+	{ "NET_BROADCAST", CAP_NET_BROADCAST },
+	{ "NET_RAW", CAP_NET_RAW },
+	{ "PERFMON", CAP_PERFMON },
+	{ "SETFCAP", CAP_SETFCAP },
+	{ "SETGID", CAP_SETGID },
+	{ "SETPCAP", CAP_SETPCAP },
+	{ "SETUID", CAP_SETUID },
+	{ "SYSLOG", CAP_SYSLOG },
+	{ "SYS_ADMIN", CAP_SYS_ADMIN },
+	{ "SYS_BOOT", CAP_SYS_BOOT },
+	{ "SYS_CHROOT", CAP_SYS_CHROOT },
+	{ "SYS_MODULE", CAP_SYS_MODULE },
+	{ "SYS_NICE", CAP_SYS_NICE },
+	{ "SYS_PACCT", CAP_SYS_PACCT },
+	{ "SYS_PTRACE", CAP_SYS_PTRACE },
+	{ "SYS_RAWIO", CAP_SYS_RAWIO },
+	{ "SYS_RESOURCE", CAP_SYS_RESOURCE },
+	{ "SYS_TIME", CAP_SYS_TIME },
+	{ "SYS_TTY_CONFIG", CAP_SYS_TTY_CONFIG },
+	{ "WAKE_ALARM", CAP_WAKE_ALARM },
 };
 
 static const char *cap_name(const char *name)
@@ -72,21 +103,27 @@ static bool is_privileged(const json_t *container)
 	return json_is_true(security_of(container, "privileged"));
 }
 
-static json_t *capabilities(const json_t *container, bool root)
+static bool may_have(const json_t *caps, const char *cap, bool everything)
+{
+	const json_t *add = json_object_get(caps, "add");
+
+	return everything || (is_default_cap(cap) && !listed(json_object_get(caps, "drop"), cap)) || listed(add, cap);
+}
+
+/* "Everything" is what the server has itself; what is asked for by name is tried, so that its absence is seen. */
+static json_t *capabilities(const json_t *container, bool root, uint64_t available)
 {
 	const json_t *caps = security_of(container, "capabilities");
-	const json_t *add = json_object_get(caps, "add");
-	const json_t *drop = json_object_get(caps, "drop");
+	bool everything = is_privileged(container) || listed(json_object_get(caps, "add"), "ALL");
 	json_t *set = json_array();
 	json_t *empty = json_array();
 	json_t *doc;
 
 	for (size_t i = 0; i < ARRAY_SIZE(all_caps); i++) {
-		bool have = is_privileged(container) || (is_default_cap(all_caps[i]) && !listed(drop, all_caps[i])) ||
-			    listed(add, all_caps[i]);
+		bool there = !everything || !available || (available >> all_caps[i].number & 1);
 
-		if (have)
-			json_array_append_new(set, jsonx_stringf("CAP_%s", all_caps[i]));
+		if (there && may_have(caps, all_caps[i].name, everything))
+			json_array_append_new(set, jsonx_stringf("CAP_%s", all_caps[i].name));
 	}
 	/* An ordinary user's process starts without them; the bounding set is what setuid programs could get. */
 	doc = json_pack("{s:O, s:O, s:O, s:O}", "bounding", set, "effective", root ? set : empty, "permitted",
@@ -139,14 +176,23 @@ static const char *const denied_calls[] = {
 	"vhangup",
 };
 
-static json_t *seccomp(const json_t *pod, const json_t *container)
+const json_t *bundle_seccomp_profile(const json_t *pod, const json_t *container)
 {
 	const json_t *profile = security_of(container, "seccompProfile");
+
+	if (is_privileged(container))
+		return NULL;
+	return profile ? profile : jsonx_at(pod, "spec.securityContext.seccompProfile");
+}
+
+static json_t *seccomp(const struct bundle_input *in)
+{
+	const char *type = jsonx_str_or(bundle_seccomp_profile(in->pod, in->container), "type", "Unconfined");
 	json_t *names;
 
-	if (!profile)
-		profile = jsonx_at(pod, "spec.securityContext.seccompProfile");
-	if (!str_same(jsonx_str(profile, "type"), "RuntimeDefault") || is_privileged(container))
+	if (streq(type, "Localhost"))
+		return json_incref((json_t *)in->seccomp);
+	if (!streq(type, "RuntimeDefault"))
 		return NULL;
 	names = json_array();
 	for (size_t i = 0; i < ARRAY_SIZE(denied_calls); i++)
@@ -266,14 +312,14 @@ static int make_process(const struct bundle_input *in, json_t **ret, struct err 
 	json_t *p;
 
 	if (!json_array_size(args))
-		return err_set(e, ERR_INVALID, "no command specified");
+		return err_set(e, ERR_BAD_REQUEST, "no command specified");
 	if (!cwd || !*cwd)
 		cwd = jsonx_str_or(in->image_config, "config.WorkingDir", "/");
 	p = json_pack("{s:b, s:{s:I, s:I, s:O}, s:O, s:o, s:s, s:o, s:b, s:i}", "terminal",
 		      jsonx_bool_or(in->container, "tty", false), "user", "uid", uid, "gid",
 		      (json_int_t)jsonx_int_or(in->passwd, "gid", 0), "additionalGids", jsonx_at(in->passwd, "groups"),
 		      "args", args, "env", complete_env(in, vars), "cwd", *cwd ? cwd : "/", "capabilities",
-		      capabilities(in->container, uid == 0), "noNewPrivileges", !escalate, "oomScoreAdj",
+		      capabilities(in->container, uid == 0, in->caps), "noNewPrivileges", !escalate, "oomScoreAdj",
 		      oom_score(in));
 	*ret = p;
 	return 0;
@@ -335,7 +381,13 @@ static json_t *make_mounts(const struct bundle_input *in)
 						      "type", system_mounts[i].type, "source", system_mounts[i].source,
 						      "options", options));
 	}
-	if (!mounted_by_pod(in->mounts, "/dev/shm") && !jsonx_bool_or(in->pod, "spec.hostIPC", false))
+	if (mounted_by_pod(in->mounts, "/dev/shm"))
+		;
+	else if (jsonx_bool_or(in->pod, "spec.hostIPC", false))
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:[s,s,s,s]}", "destination", "/dev/shm", "type",
+						      "bind", "source", "/dev/shm", "options", "bind", "nosuid",
+						      "noexec", "nodev"));
+	else
 		json_array_append_new(list,
 				      json_pack("{s:s, s:s, s:s, s:[s,s,s,s,o]}", "destination", "/dev/shm", "type",
 						"tmpfs", "source", "shm", "options", "nosuid", "noexec", "nodev",
@@ -416,7 +468,7 @@ static json_t *make_linux(const struct bundle_input *in)
 						 "/proc/irq",    "/proc/sys", "/proc/sysrq-trigger" };
 	json_t *namespaces = json_array();
 	json_t *linux_doc;
-	json_t *profile = seccomp(in->pod, in->container);
+	json_t *profile = seccomp(in);
 
 	add_namespace(namespaces, "mount", "");
 	add_namespace(namespaces, "pid", in->pid_ns);

@@ -23,13 +23,18 @@ struct bundle_input {
 	const char *cgroup;
 	const char *net_ns, *ipc_ns, *uts_ns, *pid_ns; /* namespace files; NULL: the host's, "" : a new one */
 	const char *hostname;
-	const json_t *passwd; /* {"uid":..,"gid":..,"home":".."} resolved user, from users.c */
+	const json_t *passwd;  /* {"uid":..,"gid":..,"home":".."} resolved user, from users.c */
+	const json_t *seccomp; /* the document of a Localhost profile */
+	uint64_t caps;         /* capabilities there are to give, a bit each; 0: all */
 	int64_t shm_bytes;
 	bool rootless;
 };
 
 /* A new config.json document. */
 int bundle_make(const struct bundle_input *in, json_t **ret, struct err *e);
+
+/* The seccompProfile that holds for a container, or NULL. */
+const json_t *bundle_seccomp_profile(const json_t *pod, const json_t *container);
 
 /* --- env.c --- */
 /* $(VAR) and $$ as Kubernetes expands them; unknown ones stay. */

@@ -105,7 +105,14 @@ static void add_port(json_t *vars, const char *name, const char *ip, const json_
 	set_new(vars, xasprintf("%s_PORT_%lld_%s_ADDR", name, n, proto), jsonx_string(ip));
 }
 
-static void add_services(json_t *vars, const json_t *services)
+/* Without service links only the API is named. */
+static bool is_api(const json_t *service)
+{
+	return str_same(jsonx_str(service, "metadata.name"), "kubernetes") &&
+	       str_same(jsonx_str(service, "metadata.namespace"), "default");
+}
+
+static void add_services(json_t *vars, const json_t *services, bool links)
 {
 	json_t *svc;
 	size_t i;
@@ -116,7 +123,7 @@ static void add_services(json_t *vars, const json_t *services)
 		json_t *port;
 		size_t k;
 
-		if (!*ip || streq(ip, "None"))
+		if (!*ip || streq(ip, "None") || (!links && !is_api(svc)))
 			continue;
 		set_new(vars, xasprintf("%s_SERVICE_HOST", name), jsonx_string(ip));
 		json_array_foreach (jsonx_at(svc, "spec.ports"), k, port)
@@ -234,31 +241,41 @@ static int field_value(const json_t *pod, const json_t *ref, json_t **ret, struc
 	return err_set(e, ERR_INVALID, "fieldPath \"%s\" is not supported in an environment variable", path);
 }
 
-static int resource_value(const json_t *pod, const json_t *container, const json_t *ref, json_t **ret, struct err *e)
+/* The container of that name as the pod has it, where limits that it lacks are filled in; else the one at hand. */
+static const json_t *find_container(const json_t *pod, const json_t *container, const char *name)
 {
-	const char *name = jsonx_str(ref, "containerName");
+	static const char *const lists[] = { "spec.containers", "spec.initContainers" };
+
+	for (size_t l = 0; l < ARRAY_SIZE(lists); l++) {
+		json_t *c;
+		size_t i;
+
+		json_array_foreach (jsonx_at(pod, lists[l]), i, c)
+			if (str_same(jsonx_str(c, "name"), name))
+				return c;
+	}
+	return container;
+}
+
+static json_t *resource_value(const json_t *pod, const json_t *container, const json_t *ref)
+{
+	const char *own = jsonx_str_or(container, "name", "");
 	const char *resource = jsonx_str_or(ref, "resource", "");
 	const char *dot = strchr(resource, '.');
 	auto_free char *kind = dot ? xstrndup(resource, (size_t)(dot - resource)) : xstrdup("");
 	struct quantity amount = { 0 };
 	struct quantity divisor;
 	const json_t *v;
-	json_t *c;
-	size_t i;
 	__int128 unit;
 
-	json_array_foreach (jsonx_at(pod, "spec.containers"), i, c)
-		if (name && str_same(jsonx_str(c, "name"), name))
-			container = c;
+	container = find_container(pod, container, jsonx_str_or(ref, "containerName", own));
 	v = json_object_get(json_object_get(json_object_get(container, "resources"), kind), dot ? dot + 1 : "");
 	if (json_is_string(v))
 		quantity_parse(json_string_value(v), &amount);
 	if (!quantity_parse(jsonx_str_or(ref, "divisor", "1"), &divisor) || divisor.nano <= 0)
 		quantity_parse("1", &divisor);
 	unit = divisor.nano;
-	(void)e;
-	*ret = jsonx_stringf("%lld", (long long)((amount.nano + unit - 1) / unit));
-	return 0;
+	return jsonx_stringf("%lld", (long long)((amount.nano + unit - 1) / unit));
 }
 
 static int value_from(const json_t *pod, const json_t *container, const json_t *from, const json_t *objects,
@@ -273,7 +290,7 @@ static int value_from(const json_t *pod, const json_t *container, const json_t *
 	if ((ref = json_object_get(from, "fieldRef")))
 		return field_value(pod, ref, ret, e);
 	if ((ref = json_object_get(from, "resourceFieldRef")))
-		return resource_value(pod, container, ref, ret, e);
+		*ret = resource_value(pod, container, ref);
 	return 0;
 }
 
@@ -311,8 +328,7 @@ int env_resolve(const json_t *pod, const json_t *container, const json_t *image_
 	size_t i;
 
 	add_image(vars, image_config);
-	if (jsonx_bool_or(pod, "spec.enableServiceLinks", true))
-		add_services(vars, services);
+	add_services(vars, services, jsonx_bool_or(pod, "spec.enableServiceLinks", true));
 	json_array_foreach (json_object_get(container, "envFrom"), i, source)
 		if (add_all(vars, source, false, objects, e) < 0 || add_all(vars, source, true, objects, e) < 0)
 			return -1;

@@ -105,6 +105,15 @@ static void add_amounts(const struct node_facts *f, json_t *capacity, json_t *al
 	}
 }
 
+json_t *node_allocatable(const char *dir)
+{
+	json_auto_t *capacity = json_object();
+	json_t *allocatable = json_object();
+
+	add_amounts(&(struct node_facts){ .dir = dir }, capacity, allocatable);
+	return allocatable;
+}
+
 static const json_t *condition(const json_t *old, const char *type)
 {
 	json_t *c;

@@ -20,5 +20,7 @@ struct node_facts {
 /* metadata with labels and annotations. */
 json_t *node_metadata(const struct node_facts *f);
 json_t *node_status(const struct node_facts *f);
+/* What of it pods can have; `dir` is on the disk that counts. */
+json_t *node_allocatable(const char *dir);
 
 #endif

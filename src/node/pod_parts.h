@@ -6,6 +6,8 @@
  *	pod_setup.c     directory, namespaces, address, volumes: what containers share
  *	pod_image.c     a container's image and root file system
  *	pod_mounts.c    what is mounted into it
+ *	pod_downward.c  what it may ask about its pod
+ *	pod_rights.c    what its rights rest on outside its spec
  *	pod_start.c     a container from its spec to a process
  *	pod_stop.c      and from there to its end
  *	pod_disk.c      ending a pod that takes more disk than it may
@@ -104,6 +106,7 @@ struct pod {
 	bool told_end; /* the API has the final status */
 	bool removing;
 	int64_t start_us, deadline_ms;
+	int64_t end_ms; /* when the time to end is over; 0: it does not end */
 	/* reporting */
 	json_t *told; /* status as last written */
 	bool telling; /* a write is under way */
@@ -141,10 +144,11 @@ int pod_setup(struct pod *p, struct err *e);
 /* Volumes again, with newer objects. */
 int pod_refresh(struct pod *p, struct err *e);
 void pod_volume_context(struct pod *p, const json_t *objects, struct volume_context *ret);
-/* The pod with its addresses in status, for the downward API. */
-json_t *pod_with_addresses(const struct pod *p);
 /* Gives everything back. */
 void pod_teardown(struct pod *p);
+
+/* pod_downward.c: the pod as its containers may ask about it. */
+json_t *pod_as_seen(const struct pod *p);
 
 /* pod_image.c */
 /* Is the image here?  0: yes; 1: on its way; -1: not now, why is in wait_reason. */
@@ -159,6 +163,15 @@ void pod_rootfs_sweep(const char *dir, const char *run_dir);
 /* pod_mounts.c: OCI mounts; `cards` are those of the driver. */
 int ctr_mounts(struct ctr *c, const struct ctr_accounts *a, const json_t *env, const json_t *cards, json_t **ret,
 	       struct err *e);
+
+/* pod_rights.c: what a container's rights rest on outside its spec. */
+struct ctr_rights {
+	uint64_t caps;   /* that there are to give */
+	json_t *devices; /* OCI devices; `cards` among them */
+	json_t *seccomp; /* document of its Localhost profile, or NULL */
+};
+int ctr_rights(struct ctr *c, const json_t *cards, struct ctr_rights *ret, struct err *e);
+void ctr_rights_done(struct ctr_rights *r);
 
 /* pod_start.c, pod_stop.c */
 void ctr_start(struct ctr *c);
@@ -176,6 +189,8 @@ void pod_disk_watch(struct pod *p);
 /* pod_probe.c */
 void ctr_probes_start(struct ctr *c);
 void ctr_probes_stop(struct ctr *c);
+/* It is being stopped: it may be ready still, but nobody asks whether it lives. */
+void ctr_probes_ending(struct ctr *c);
 void ctr_hook_start(struct ctr *c);
 struct probe_target ctr_probe_target(struct ctr *c);
 

@@ -232,29 +232,10 @@ static int write_texts(struct pod *p, struct err *e)
 	return write_file(p, "hostname", &text, e);
 }
 
-json_t *pod_with_addresses(const struct pod *p)
-{
-	json_t *pod = json_copy(p->obj);
-	json_t *status = json_copy(json_object_get(p->obj, "status"));
-
-	if (!status)
-		status = json_object();
-	if (p->parts->host_ip) {
-		json_object_set_new(status, "hostIP", json_string(p->parts->host_ip));
-		json_object_set_new(status, "hostIPs", json_pack("[{s:s}]", "ip", p->parts->host_ip));
-	}
-	if (p->ip) {
-		json_object_set_new(status, "podIP", json_string(p->ip));
-		json_object_set_new(status, "podIPs", json_pack("[{s:s}]", "ip", p->ip));
-	}
-	json_object_set_new(pod, "status", status);
-	return pod;
-}
-
 int pod_refresh(struct pod *p, struct err *e)
 {
 	json_auto_t *objects = pod_objects(p);
-	json_auto_t *pod = pod_with_addresses(p);
+	json_auto_t *pod = pod_as_seen(p);
 	auto_free char *dir = xasprintf("%s/volumes", p->dir);
 	struct volume_context c;
 

@@ -83,7 +83,8 @@ static const char *ns_path(const struct pod *p, const char *kind, bool host, cha
 }
 
 static int make_document(struct ctr *c, const json_t *pod, const json_t *image, const struct ctr_accounts *a,
-			 const json_t *env, const json_t *mounts, const json_t *devices, json_t **ret, struct err *e)
+			 const json_t *env, const json_t *mounts, const struct ctr_rights *rights, json_t **ret,
+			 struct err *e)
 {
 	struct pod *p = c->pod;
 	char net[4096];
@@ -95,7 +96,9 @@ static int make_document(struct ctr *c, const json_t *pod, const json_t *image, 
 		.image_config = image,
 		.env = env,
 		.mounts = mounts,
-		.devices = devices,
+		.devices = rights->devices,
+		.seccomp = rights->seccomp,
+		.caps = rights->caps,
 		.cgroup = c->cgroup,
 		.net_ns = ns_path(p, "net", p->host_network, net, sizeof(net)),
 		.ipc_ns = ns_path(p, "ipc", jsonx_bool_or(pod, "spec.hostIPC", false), ipc, sizeof(ipc)),
@@ -127,11 +130,12 @@ static int prepare(struct ctr *c, const char *dir, const struct image_info *info
 {
 	struct pod *p = c->pod;
 	json_auto_t *objects = pod_objects(p);
-	json_auto_t *pod = pod_with_addresses(p);
+	json_auto_t *pod = pod_as_seen(p);
 	json_auto_t *services = NULL;
 	json_auto_t *env = NULL;
 	json_auto_t *mounts = NULL;
 	struct ctr_accounts accounts = { 0 };
+	struct ctr_rights rights = { 0 };
 	struct gpu_grant grant = { 0 };
 	auto_free char *rootfs = xasprintf("%s/rootfs", dir);
 	int r = -1;
@@ -142,11 +146,15 @@ static int prepare(struct ctr *c, const char *dir, const struct image_info *info
 	if (ctr_rootfs_make(c, e) == 0 && read_accounts(c, dir, info->config, &accounts, e) == 0 &&
 	    env_resolve(pod, c->spec, info->config, services, objects, &env, e) == 0) {
 		json_array_extend(env, grant.env);
-		if (ctr_mounts(c, &accounts, env, grant.mounts, &mounts, e) == 0)
-			r = make_document(c, pod, info->config, &accounts, env, mounts, grant.devices, ret, e);
+		if (ctr_mounts(c, &accounts, env, grant.mounts, &mounts, e) == 0 &&
+		    ctr_rights(c, grant.devices, &rights, e) == 0)
+			r = make_document(c, pod, info->config, &accounts, env, mounts, &rights, ret, e);
 	}
 	if (r == 0)
 		r = rootfs_check(rootfs, *ret, e);
+	if (r == 0)
+		rootfs_make_dir(rootfs, jsonx_str_or(*ret, "process.cwd", "/"));
+	ctr_rights_done(&rights);
 	gpu_grant_done(&grant);
 	accounts_done(&accounts);
 	return r;

@@ -99,6 +99,24 @@ int rootfs_resolve(const char *rootfs, const char *path, struct sbuf *out, struc
 	return 0;
 }
 
+void rootfs_make_dir(const char *rootfs, const char *path)
+{
+	auto_sbuf struct sbuf at = SBUF(MAX_PATH);
+	auto_free char *whole = NULL;
+	struct err e = ERR_INIT;
+
+	if (rootfs_resolve(rootfs, path, &at, &e) < 0)
+		return;
+	whole = xasprintf("%s%s/", rootfs, at.p);
+	for (char *p = whole + strlen(rootfs) + 1; (p = strchr(p, '/')); p++) {
+		*p = '\0';
+		/* Twice, because our umask takes from the first. */
+		if (mkdir(whole, 0755) == 0 ? chmod(whole, 0755) < 0 : errno != EEXIST)
+			return;
+		*p = '/';
+	}
+}
+
 /* ---- rules ---- */
 
 static int check_directories(const char *rootfs, struct err *e)

@@ -23,4 +23,8 @@ int rootfs_read(const char *rootfs, const char *path, size_t max, struct sbuf *o
  * exist stay as they are.  ERR_INVALID after too many links. */
 int rootfs_resolve(const char *rootfs, const char *path, struct sbuf *out, struct err *e);
 
+/* Makes a directory that is missing, and those above it, for everyone to enter.  What cannot be made stays missing: the
+ * runtime says so. */
+void rootfs_make_dir(const char *rootfs, const char *path);
+
 #endif

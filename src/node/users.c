@@ -84,13 +84,15 @@ static int from_image(const char *user, const char *passwd, const char *group, s
 	g = rest.p ? xstrndup(rest.p, rest.n) : NULL;
 	if (!str_int64(u, 0, ID_MAX, &w->uid)) {
 		if (!find_line(passwd, 0, u, &line) || !number(field_of(line, 2), &w->uid))
-			return err_set(e, ERR_INVALID, "unable to find user %s: no matching entries in passwd file", u);
+			return err_set(e, ERR_BAD_REQUEST, "unable to find user %s: no matching entries in passwd file",
+				       u);
 	}
 	if (g && *g) {
 		w->has_gid = true;
 		if (!str_int64(g, 0, ID_MAX, &w->gid) &&
 		    (!find_line(group, 0, g, &line) || !number(field_of(line, 2), &w->gid)))
-			return err_set(e, ERR_INVALID, "unable to find group %s: no matching entries in group file", g);
+			return err_set(e, ERR_BAD_REQUEST, "unable to find group %s: no matching entries in group file",
+				       g);
 	}
 	return 0;
 }
@@ -130,12 +132,30 @@ static json_t *groups_of(const json_t *pod, const struct who *w, const char *gro
 	return list;
 }
 
-static int check_non_root(const json_t *pod, const json_t *container, const struct who *w, struct err *e)
+/* The texts are Kubernetes'.  A name proves nothing: the image says what uid it means. */
+static int check_non_root(const json_t *pod, const json_t *container, const char *image_user, const struct who *w,
+			  struct err *e)
 {
-	if (json_is_true(context_field(pod, container, "runAsNonRoot")) && w->uid == 0)
-		return err_set(e, ERR_FORBIDDEN,
-			       "container has runAsNonRoot and image will run as root (pod: \"%s\", container: %s)",
-			       jsonx_str_or(pod, "metadata.name", ""), jsonx_str_or(container, "name", ""));
+	bool by_spec = json_is_integer(context_field(pod, container, "runAsUser"));
+	auto_free char *where = NULL;
+	auto_free char *name = NULL;
+	int64_t n;
+
+	if (!json_is_true(context_field(pod, container, "runAsNonRoot")))
+		return 0;
+	where = xasprintf("(pod: \"%s_%s(%s)\", container: %s)", jsonx_str_or(pod, "metadata.name", ""),
+			  jsonx_str_or(pod, "metadata.namespace", ""), jsonx_str_or(pod, "metadata.uid", ""),
+			  jsonx_str_or(container, "name", ""));
+	name = xstrndup(image_user, strcspn(image_user, ":"));
+	if (by_spec && w->uid == 0)
+		return err_set(e, ERR_INVALID, "container's runAsUser breaks non-root policy %s", where);
+	if (!by_spec && *name && !str_int64(name, 0, ID_MAX, &n))
+		return err_set(e, ERR_INVALID,
+			       "container has runAsNonRoot and image has non-numeric user (%s), cannot verify user is "
+			       "non-root %s",
+			       name, where);
+	if (w->uid == 0)
+		return err_set(e, ERR_INVALID, "container has runAsNonRoot and image will run as root %s", where);
 	return 0;
 }
 
@@ -159,7 +179,7 @@ int user_resolve(const json_t *pod, const json_t *container, const json_t *image
 	if (r == 0)
 		from_passwd(passwd_text, &w);
 	if (r == 0)
-		r = check_non_root(pod, container, &w, e);
+		r = check_non_root(pod, container, user, &w, e);
 	if (r == 0)
 		*ret = json_pack("{s:I, s:I, s:o, s:s, s:s}", "uid", (json_int_t)w.uid, "gid", (json_int_t)w.gid,
 				 "groups", groups_of(pod, &w, group_text), "name", w.name ? w.name : "", "home",

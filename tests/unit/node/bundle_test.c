@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <linux/capability.h>
+
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "node/bundle.h"
 #include "test.h"
 
 /* The document of a container given as JSON, with a plain environment and user. */
-static json_t *make(const char *container_text, const char *image_text, int uid)
+static json_t *make_with(const char *container_text, const char *image_text, int uid, uint64_t caps_there,
+			 bool host_ipc)
 {
 	json_auto_t *container = json_loads(container_text, 0, NULL);
 	json_auto_t *image = image_text ? json_loads(image_text, 0, NULL) : NULL;
 	json_auto_t *env = json_pack("[s,s]", "PATH=/bin", "X=1");
 	json_auto_t *user =
 		json_pack("{s:i, s:i, s:[], s:s, s:s}", "uid", uid, "gid", uid, "groups", "name", "", "home", "/");
-	json_auto_t *pod = json_pack("{s:{s:s}}", "metadata", "name", "p");
+	json_auto_t *pod = json_pack("{s:{s:s}, s:{s:b}}", "metadata", "name", "p", "spec", "hostIPC", host_ipc);
+	json_auto_t *profile = json_pack("{s:s}", "defaultAction", "SCMP_ACT_LOG");
 	struct bundle_input in = { .pod = pod,
 				   .container = container,
 				   .image_config = image,
@@ -24,6 +28,8 @@ static json_t *make(const char *container_text, const char *image_text, int uid)
 				   .uts_ns = "",
 				   .pid_ns = "",
 				   .hostname = "p",
+				   .seccomp = profile,
+				   .caps = caps_there,
 				   .shm_bytes = 1 << 20 };
 	struct err e = ERR_INIT;
 	json_t *doc = NULL;
@@ -31,6 +37,11 @@ static json_t *make(const char *container_text, const char *image_text, int uid)
 	if (bundle_make(&in, &doc, &e) < 0)
 		return json_pack("{s:s}", "error", e.text);
 	return doc;
+}
+
+static json_t *make(const char *container_text, const char *image_text, int uid)
+{
+	return make_with(container_text, image_text, uid, 0, false);
 }
 
 static void check_args(const json_t *doc, const char *want)
@@ -124,4 +135,58 @@ TEST("the pod's namespaces are joined by their files, the others are new")
 	CHECK(jsonx_bool_or(doc, "root.readonly", false));
 	CHECK(has(jsonx_at(doc, "process.env"), "HOME=/"));
 	CHECK(has(jsonx_at(doc, "process.env"), "USER=user0"));
+}
+
+TEST("all rights are those there are, others are asked for by name")
+{
+	uint64_t there = 1ull << CAP_CHOWN | 1ull << CAP_SYS_ADMIN;
+	json_auto_t *mighty =
+		make_with("{\"command\":[\"x\"],\"securityContext\":{\"privileged\":true}}", NULL, 0, there, false);
+	json_auto_t *all = make_with("{\"command\":[\"x\"],\"securityContext\":{\"capabilities\":{\"add\":[\"ALL\"]}}}",
+				     NULL, 0, there, false);
+	json_auto_t *named =
+		make_with("{\"command\":[\"x\"],\"securityContext\":{\"capabilities\":{\"add\":[\"SYS_TIME\"]}}}", NULL,
+			  0, there, false);
+
+	CHECK_INT(json_array_size(jsonx_at(mighty, "process.capabilities.bounding")), 2);
+	CHECK_INT(json_array_size(jsonx_at(all, "process.capabilities.effective")), 2);
+	CHECK(has(jsonx_at(named, "process.capabilities.effective"), "CAP_SYS_TIME"));
+}
+
+TEST("a seccomp profile is ours, the administrator's, or none")
+{
+	static const struct {
+		const char *container, *action;
+	} rows[] = {
+		{ "{\"command\":[\"x\"]}", NULL },
+		{ "{\"command\":[\"x\"],\"securityContext\":{\"seccompProfile\":{\"type\":\"Unconfined\"}}}", NULL },
+		{ "{\"command\":[\"x\"],\"securityContext\":{\"seccompProfile\":{\"type\":\"RuntimeDefault\"}}}",
+		  "SCMP_ACT_ALLOW" },
+		{ "{\"command\":[\"x\"],\"securityContext\":{\"seccompProfile\":{\"type\":\"Localhost\"}}}",
+		  "SCMP_ACT_LOG" },
+		{ "{\"command\":[\"x\"],\"securityContext\":{\"privileged\":true,"
+		  "\"seccompProfile\":{\"type\":\"RuntimeDefault\"}}}",
+		  NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *doc = make(rows[i].container, NULL, 0);
+
+		CHECK_STR(jsonx_str_or(doc, "linux.seccomp.defaultAction", ""), rows[i].action ? rows[i].action : "");
+	}
+}
+
+TEST("shared memory is the pod's own, or the host's")
+{
+	for (int host = 0; host < 2; host++) {
+		json_auto_t *doc = make_with("{\"command\":[\"x\"]}", NULL, 0, 0, host);
+		const char *type = NULL;
+		json_t *m;
+		size_t i;
+
+		json_array_foreach (json_object_get(doc, "mounts"), i, m)
+			if (str_same(jsonx_str(m, "destination"), "/dev/shm"))
+				type = jsonx_str(m, "type");
+		CHECK_STR(type, host ? "bind" : "tmpfs");
+	}
 }

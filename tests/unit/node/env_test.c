@@ -126,3 +126,33 @@ TEST("what a variable needs and does not find is named")
 		CHECK_STR(e.text, rows[i].want);
 	}
 }
+
+TEST("without service links only the API is named")
+{
+	json_auto_t *pod = parse("{'spec':{'enableServiceLinks':false}}");
+	json_auto_t *container = parse("{}");
+	json_auto_t *services = parse("[{'metadata':{'name':'web','namespace':'n'},'spec':{'clusterIP':'10.0.0.2'}},"
+				      "{'metadata':{'name':'kubernetes','namespace':'default'},"
+				      "'spec':{'clusterIP':'10.0.0.1','ports':[{'port':443}]}}]");
+	json_auto_t *env = NULL;
+	struct err e = ERR_INIT;
+
+	CHECK_INT(env_resolve(pod, container, NULL, services, NULL, &env, &e), 0);
+	CHECK_STR(value(env, "KUBERNETES_SERVICE_HOST"), "10.0.0.1");
+	CHECK(!value(env, "WEB_SERVICE_HOST"));
+}
+
+TEST("resources are those the pod says, of any of its containers")
+{
+	json_auto_t *pod = parse("{'spec':{'containers':[{'name':'c','resources':{'limits':{'cpu':'3'}}}],"
+				 "'initContainers':[{'name':'i','resources':{'requests':{'memory':'2Mi'}}}]}}");
+	json_auto_t *container = parse("{'name':'c','env':[{'name':'A','valueFrom':{'resourceFieldRef':{'resource':"
+				       "'limits.cpu'}}},{'name':'B','valueFrom':{'resourceFieldRef':{'resource':"
+				       "'requests.memory','containerName':'i','divisor':'1Mi'}}}]}");
+	json_auto_t *env = NULL;
+	struct err e = ERR_INIT;
+
+	CHECK_INT(env_resolve(pod, container, NULL, NULL, NULL, &env, &e), 0);
+	CHECK_STR(value(env, "A"), "3");
+	CHECK_STR(value(env, "B"), "2");
+}

@@ -67,18 +67,46 @@ TEST("a strict pod is in no group that only the image knows of")
 	CHECK_STR(text.p, "[3000]");
 }
 
-TEST("runAsNonRoot refuses root, and an unknown user is named")
+TEST("runAsNonRoot refuses root and what may be root, in Kubernetes' words")
 {
-	json_auto_t *strict = json_loads(
-		"{\"metadata\":{\"name\":\"p\"},\"spec\":{\"securityContext\":{\"runAsNonRoot\":true}}}", 0, NULL);
-	json_auto_t *container = json_loads("{\"name\":\"c\"}", 0, NULL);
+	static const struct {
+		const char *user; /* of the image */
+		int uid;          /* runAsUser, or -1 */
+		const char *why;
+	} rows[] = {
+		{ "", -1, "container has runAsNonRoot and image will run as root" },
+		{ "0:5", -1, "container has runAsNonRoot and image will run as root" },
+		{ "ana", 0, "container's runAsUser breaks non-root policy" },
+		{ "ana:50", -1,
+		  "container has runAsNonRoot and image has non-numeric user (ana), cannot verify user is non-root" },
+		{ "1000", -1, NULL },
+		{ "ana", 7, NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *pod = json_pack("{s:{s:s, s:s, s:s}, s:{s:{s:b}}}", "metadata", "name", "p", "namespace",
+					     "n", "uid", "u", "spec", "securityContext", "runAsNonRoot", 1);
+		json_auto_t *container = json_pack("{s:s, s:{}}", "name", "c", "securityContext");
+		json_auto_t *image = json_pack("{s:{s:s}}", "config", "User", rows[i].user);
+		json_auto_t *user = NULL;
+		auto_free char *want = xasprintf("%s (pod: \"p_n(u)\", container: c)", rows[i].why ? rows[i].why : "");
+		struct err e = ERR_INIT;
+
+		if (rows[i].uid >= 0)
+			jsonx_set_new(container, "securityContext.runAsUser", json_integer(rows[i].uid));
+		CHECK_INT(user_resolve(pod, container, image, PASSWD, GROUP, &user, &e), rows[i].why ? -1 : 0);
+		CHECK_STR(e.text, rows[i].why ? want : "");
+		CHECK_INT(e.kind, rows[i].why ? ERR_INVALID : ERR_NONE);
+	}
+}
+
+TEST("a user the image does not know is named")
+{
 	json_auto_t *nobody = json_pack("{s:{s:s}}", "config", "User", "nix");
 	json_t *user = NULL;
 	struct err e = ERR_INIT;
 
-	CHECK_INT(user_resolve(strict, container, NULL, PASSWD, GROUP, &user, &e), -1);
-	CHECK_STR(e.text, "container has runAsNonRoot and image will run as root (pod: \"p\", container: c)");
-	CHECK_INT(user_resolve(NULL, container, nobody, PASSWD, GROUP, &user, &e), -1);
+	CHECK_INT(user_resolve(NULL, NULL, nobody, PASSWD, GROUP, &user, &e), -1);
 	CHECK_STR(e.text, "unable to find user nix: no matching entries in passwd file");
 }
 
