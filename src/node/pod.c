@@ -22,6 +22,8 @@
 #define SETUP_RETRY_MAX_MS 30000
 #define MOUNTING_MS        50
 #define STABLE_MS          600000 /* a run this long forgives earlier failures, as in Kubernetes */
+#define EVICTION_GRACE_S   1      /* a pod that fills the disk does so while it is asked to end */
+#define LAST_TURN_MS       500    /* for a sidecar after others have used up the grace period */
 
 /* ---- containers ---- */
 
@@ -149,6 +151,7 @@ static struct ctr_view view_of(const struct ctr *c)
 		.init = c->init,
 		.sidecar = c->sidecar,
 		.state = c->state,
+		.ran = c->attempt > 0,
 		.started = c->started,
 		.exit_code = c->end.exit.code,
 		.failures = c->failures,
@@ -164,6 +167,7 @@ static struct pod_plan make_plan(struct pod *p, struct ctr_view *views, enum ctr
 			      .restart = restart_policy(p),
 			      .deleting = p->deleting || p->gone,
 			      .failed = p->failed,
+			      .hurry = p->end_ms && clock_mono_ms() >= p->end_ms,
 			      .now_ms = clock_mono_ms() };
 
 	for (size_t i = 0; i < p->n; i++)
@@ -178,7 +182,34 @@ static int64_t grace_ms(const struct pod *p)
 			    : jsonx_int_or(p->obj, "metadata.deletionGracePeriodSeconds",
 					   jsonx_int_or(p->obj, "spec.terminationGracePeriodSeconds", 30));
 
+	if (p->failed && str_same(p->reason, "Evicted") && s > EVICTION_GRACE_S)
+		s = EVICTION_GRACE_S;
 	return s * 1000;
+}
+
+/* The same for one whose turn comes now: all of them together have the grace period. */
+static int64_t grace_left_ms(const struct pod *p)
+{
+	int64_t whole = grace_ms(p);
+	int64_t left = p->end_ms ? p->end_ms - clock_mono_ms() : whole;
+
+	return whole <= 0 ? 0 : left > LAST_TURN_MS ? left : LAST_TURN_MS;
+}
+
+/* The pod ends: from now on time runs. */
+static void start_end(struct pod *p)
+{
+	int64_t end_ms = clock_mono_ms() + grace_ms(p);
+
+	if (!p->end_ms || end_ms < p->end_ms)
+		p->end_ms = end_ms;
+}
+
+/* As Go prints a duration: 10s, 1m20s. */
+static char *duration_text(int64_t seconds)
+{
+	return seconds < 60 ? xasprintf("%llds", (long long)seconds)
+			    : xasprintf("%lldm%llds", (long long)seconds / 60, (long long)seconds % 60);
 }
 
 /* A container that ended and will be started later says so. */
@@ -186,9 +217,9 @@ static void mark_back_off(struct ctr *c, const struct pod *p)
 {
 	if (c->wait_reason)
 		return;
-	auto_free char *text =
-		xasprintf("back-off %llds restarting failed container=%s pod=%s_%s(%s)",
-			  (long long)pod_backoff_ms(c->failures) / 1000, c->name, p->name, p->ns, p->uid);
+	auto_free char *delay = duration_text(pod_restart_ms(c->failures) / 1000);
+	auto_free char *text = xasprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)", delay, c->name,
+					 p->name, p->ns, p->uid);
 	ctr_wait(c, "CrashLoopBackOff", text);
 	ctr_event(c, "Warning", "BackOff", "Back-off restarting failed container %s in pod %s_%s(%s)", c->name, p->name,
 		  p->ns, p->uid);
@@ -251,6 +282,10 @@ static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
 {
 	bool starts = false;
 
+	if (plan->ending && !p->end_ms)
+		start_end(p);
+	if (plan->held)
+		plan->wake_ms = p->end_ms;
 	for (size_t i = 0; i < p->n; i++)
 		starts |= acts[i] == ACT_START;
 	if (starts)
@@ -259,7 +294,7 @@ static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
 		if (acts[i] == ACT_START && starts)
 			ctr_start(&p->ctrs[i]);
 		else if (acts[i] == ACT_STOP)
-			ctr_stop(&p->ctrs[i], grace_ms(p), NULL);
+			ctr_stop(&p->ctrs[i], grace_left_ms(p), NULL);
 		else if (acts[i] == ACT_BACK_OFF)
 			mark_back_off(&p->ctrs[i], p);
 	}
@@ -267,8 +302,13 @@ static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
 
 static void check_deadline(struct pod *p)
 {
-	if (p->deadline_ms && clock_mono_ms() >= p->deadline_ms && !p->failed && !p->deleting && !p->over)
-		pod_fail(p, "DeadlineExceeded", "Pod was active on the node longer than the specified deadline");
+	static const char reason[] = "DeadlineExceeded";
+	static const char message[] = "Pod was active on the node longer than the specified deadline";
+
+	if (!p->deadline_ms || clock_mono_ms() < p->deadline_ms || p->failed || p->deleting || p->over)
+		return;
+	events_note(p->parts->events, p->obj, "Normal", reason, "%s", message);
+	pod_fail(p, reason, message);
 }
 
 void pod_fail(struct pod *p, const char *reason, const char *message)
@@ -436,6 +476,8 @@ static void end_faster(struct pod *p, const json_t *old)
 	int64_t was = jsonx_int_or(old, "metadata.deletionGracePeriodSeconds", INT32_MAX);
 	int64_t now = jsonx_int_or(p->obj, "metadata.deletionGracePeriodSeconds", INT32_MAX);
 
+	if (now < was && p->end_ms)
+		start_end(p);
 	for (size_t i = 0; now < was && i < p->n; i++)
 		if (p->ctrs[i].state == CTR_STOPPING)
 			ctr_stop(&p->ctrs[i], grace_ms(p), NULL);
@@ -448,6 +490,8 @@ void pod_changed(struct pod *p, const json_t *obj)
 	if (!obj) {
 		p->obj = json_incref(old);
 		p->gone = true;
+		if (p->end_ms)
+			start_end(p);
 		for (size_t i = 0; i < p->n; i++)
 			if (p->ctrs[i].state == CTR_STOPPING)
 				ctr_stop(&p->ctrs[i], 0, NULL);

@@ -24,6 +24,7 @@ struct ctr_view {
 	bool init;    /* runs before the others, in order */
 	bool sidecar; /* an init container that keeps running (restartPolicy: Always) */
 	enum ctr_state state;
+	bool ran;              /* this is not its first run */
 	bool started;          /* its startup probe has passed, or it has none */
 	int exit_code;         /* CTR_EXITED */
 	int failures;          /* starts in a row that did not last: decides the delay */
@@ -37,6 +38,7 @@ struct pod_view {
 	enum restart_policy restart;
 	bool deleting; /* being deleted: end everything */
 	bool failed;   /* evicted or past its deadline: end everything, phase Failed */
+	bool hurry;    /* everything ends and the time for it is over: nobody waits for another any more */
 	int64_t now_ms;
 };
 
@@ -50,12 +52,16 @@ enum pod_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED };
 
 struct pod_plan {
 	enum pod_phase phase;
-	bool over;       /* nothing runs and nothing will be started: the pod's things can be cleaned up */
+	bool ending;     /* nothing will be started any more */
+	bool held;       /* ... and a sidecar waits for the others to end first */
+	bool over;       /* ... and nothing runs: the pod's things can be cleaned up */
 	int64_t wake_ms; /* look again then; 0 = only on events */
 };
 
-/* Seconds until the n-th restart in a row: 10, 20, 40 ... 300. */
+/* How long to wait after the n-th failure in a row: 10, 20, 40 ... 300 seconds. */
 int64_t pod_backoff_ms(int failures);
+/* The same for a container that has ended: its first restart is immediate. */
+int64_t pod_restart_ms(int failures);
 /* acts has v->n entries. */
 struct pod_plan pod_plan(const struct pod_view *v, enum ctr_act *acts);
 const char *pod_phase_name(enum pod_phase p);

@@ -69,13 +69,13 @@ static void on_verdict(void *arg, enum probe_kind kind, bool ok, const char *mes
 	struct ctr *c = arg;
 
 	(void)message;
-	if (c->state != CTR_RUNNING)
-		return;
 	if (kind == PROBE_READINESS) {
 		c->ready = ok;
 		pod_kick(c->pod);
 		return;
 	}
+	if (c->state != CTR_RUNNING)
+		return;
 	if (kind == PROBE_STARTUP && ok) {
 		has_started(c);
 		return;
@@ -103,12 +103,22 @@ void ctr_probes_start(struct ctr *c)
 		has_started(c);
 }
 
+static void stop_probe(struct ctr *c, enum probe_kind kind)
+{
+	prober_free(c->probers[kind]);
+	c->probers[kind] = NULL;
+}
+
 void ctr_probes_stop(struct ctr *c)
 {
-	for (int i = 0; i < PROBE__COUNT; i++) {
-		prober_free(c->probers[i]);
-		c->probers[i] = NULL;
-	}
+	for (int i = 0; i < PROBE__COUNT; i++)
+		stop_probe(c, i);
+}
+
+void ctr_probes_ending(struct ctr *c)
+{
+	stop_probe(c, PROBE_STARTUP);
+	stop_probe(c, PROBE_LIVENESS);
 }
 
 static void on_post_start(void *arg, const struct err *e)

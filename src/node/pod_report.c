@@ -65,6 +65,7 @@ static struct ctr_report report_of(struct ctr *c, char **ids)
 		.image_id = c->image_id,
 		.id = *ids,
 		.init = c->init,
+		.sidecar = c->sidecar,
 		/* A container whose postStart hook is at work is not yet running for others. */
 		.state = c->state,
 		.waiting_reason = c->wait_reason,

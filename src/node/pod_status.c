@@ -34,8 +34,6 @@ static json_t *terminated(const struct ctr_end *end)
 {
 	json_t *t = json_pack("{s:i, s:s}", "exitCode", end->exit.code, "reason", end_reason(end));
 
-	if (end->exit.signal)
-		json_object_set_new(t, "signal", json_integer(end->exit.signal));
 	if (end->message && *end->message)
 		json_object_set_new(t, "message", jsonx_string(end->message));
 	if (end->started_us)
@@ -46,12 +44,10 @@ static json_t *terminated(const struct ctr_end *end)
 	return json_pack("{s:o}", "terminated", t);
 }
 
-static json_t *waiting(const struct ctr_report *c, bool initializing)
+/* As the kubelet has it, any pod with init containers is initializing until the container is there. */
+static json_t *waiting(const struct ctr_report *c, bool has_init)
 {
-	const char *reason = c->waiting_reason                   ? c->waiting_reason
-			     : initializing && !c->init          ? "PodInitializing"
-			     : initializing && c->init && !c->id ? "PodInitializing"
-								 : "ContainerCreating";
+	const char *reason = c->waiting_reason ? c->waiting_reason : has_init ? "PodInitializing" : "ContainerCreating";
 	json_t *w = json_pack("{s:s}", "reason", reason);
 
 	if (c->waiting_message)
@@ -59,7 +55,7 @@ static json_t *waiting(const struct ctr_report *c, bool initializing)
 	return json_pack("{s:o}", "waiting", w);
 }
 
-static json_t *state_of(const struct ctr_report *c, bool initializing)
+static json_t *state_of(const struct ctr_report *c, bool has_init)
 {
 	switch (c->state) {
 	case CTR_RUNNING:
@@ -67,20 +63,20 @@ static json_t *state_of(const struct ctr_report *c, bool initializing)
 		return json_pack("{s:{s:o}}", "running", "startedAt", time_json(c->started_us));
 	case CTR_EXITED:
 		/* Between two runs it waits; the end itself is lastState. */
-		return c->waiting_reason ? waiting(c, false) : terminated(&c->end);
+		return c->waiting_reason ? waiting(c, has_init) : terminated(&c->end);
 	default:
-		return waiting(c, initializing);
+		return waiting(c, has_init);
 	}
 }
 
-static json_t *container_status(const struct ctr_report *c, bool initializing)
+static json_t *container_status(const struct ctr_report *c, bool has_init)
 {
 	json_t *last = c->state == CTR_EXITED && c->waiting_reason ? terminated(&c->end)
 		       : c->last.known                             ? terminated(&c->last)
 								   : json_object();
 	json_t *s = json_pack("{s:s, s:s, s:s, s:i, s:b, s:b, s:o, s:o}", "name", c->name, "image", c->image, "imageID",
 			      c->image_id ? c->image_id : "", "restartCount", c->restarts, "ready", c->ready, "started",
-			      c->started, "state", state_of(c, initializing), "lastState", last);
+			      c->started, "state", state_of(c, has_init), "lastState", last);
 
 	if (c->id)
 		json_object_set_new(s, "containerID", json_string(c->id));
@@ -134,69 +130,86 @@ static void keep_foreign(json_t *list, const json_t *old)
 	}
 }
 
-static bool gates_passed(const json_t *spec, const json_t *old)
+/* Why a pod whose containers are ready is not, or NULL; malloc'ed. */
+static char *gate_problem(const json_t *spec, const json_t *old)
 {
+	auto_sbuf struct sbuf text = SBUF(4096);
 	json_t *g;
 	size_t i;
 
 	json_array_foreach (json_object_get(spec, "readinessGates"), i, g) {
-		const json_t *c = find_condition(old, jsonx_str_or(g, "conditionType", ""));
+		const char *type = jsonx_str_or(g, "conditionType", "");
+		const json_t *c = find_condition(old, type);
+		const char *status = jsonx_str_or(c, "status", "");
 
-		if (!c || !str_same(jsonx_str(c, "status"), "True"))
-			return false;
+		if (c && streq(status, "True"))
+			continue;
+		sbuf_adds(&text, text.n ? ", " : "");
+		if (c)
+			sbuf_addf(&text, "the status of pod readiness gate \"%s\" is not \"True\", but %s", type,
+				  status);
+		else
+			sbuf_addf(&text, "corresponding condition of pod readiness gate \"%s\" does not exist.", type);
 	}
-	return true;
+	return text.n ? sbuf_steal(&text) : NULL;
 }
 
-struct counts {
-	bool initialized, all_ready;
-	struct sbuf unready;
-};
+/* ---- conditions ---- */
 
-static struct counts count(const struct pod_report *r)
+/* "containers with WHAT status: [a b]" for those the test picks out, or NULL; malloc'ed. */
+static char *names_of(const struct pod_report *r, const char *what, bool (*pick)(const struct ctr_report *c))
 {
-	struct counts k = { .initialized = true, .all_ready = true, .unready = SBUF(1024) };
+	auto_sbuf struct sbuf text = SBUF(4096);
 
-	for (size_t i = 0; i < r->n; i++) {
-		const struct ctr_report *c = &r->ctrs[i];
+	for (size_t i = 0; i < r->n; i++)
+		if (pick(&r->ctrs[i]))
+			sbuf_addf(&text, "%s%s", text.n ? " " : "", r->ctrs[i].name);
+	return text.n ? xasprintf("containers with %s status: [%s]", what, text.p) : NULL;
+}
 
-		if (c->init) {
-			k.initialized &=
-				c->state == CTR_EXITED ? c->end.exit.code == 0 : c->state == CTR_RUNNING && c->started;
-			continue;
-		}
-		if (c->ready)
-			continue;
-		k.all_ready = false;
-		sbuf_addf(&k.unready, "%s%s", k.unready.n ? " " : "", c->name);
-	}
-	return k;
+static bool is_incomplete(const struct ctr_report *c)
+{
+	return c->init && !(c->sidecar ? c->started : c->ready);
+}
+
+static bool is_unready(const struct ctr_report *c)
+{
+	return (!c->init || c->sidecar) && !c->ready;
+}
+
+static bool has_begun(const struct pod_report *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		if (!r->ctrs[i].init && (r->ctrs[i].started || r->ctrs[i].state == CTR_EXITED || r->ctrs[i].restarts))
+			return true;
+	return false;
 }
 
 static json_t *conditions_of(const json_t *spec, const json_t *old, const struct pod_report *r, int64_t now_us)
 {
 	json_t *list = json_array();
-	struct counts k = count(r);
 	bool done = r->phase == PHASE_SUCCEEDED;
 	bool ended = done || r->phase == PHASE_FAILED;
-	const char *why = done ? "PodCompleted" : r->phase == PHASE_FAILED ? "PodFailed" : "ContainersNotReady";
-	auto_free char *unready = k.unready.n ? xasprintf("containers with unready status: [%s]", k.unready.p) : NULL;
-	bool ready = k.all_ready && k.initialized && !ended;
-	bool gates = gates_passed(spec, old);
+	const char *why = done ? "PodCompleted" : ended ? "PodFailed" : "ContainersNotReady";
+	auto_free char *incomplete = names_of(r, "incomplete", is_incomplete);
+	auto_free char *unready = names_of(r, "unready", is_unready);
+	auto_free char *gates = gate_problem(spec, old);
+	bool initialized = done || !incomplete || has_begun(r);
+	bool ready = !unready && !ended;
 
 	add_condition(list, old, "PodReadyToStartContainers", r->has_network && !ended, NULL, NULL, now_us);
-	add_condition(list, old, "Initialized", k.initialized || done,
-		      k.initialized || done ? (done ? "PodCompleted" : NULL) : "ContainersNotInitialized", NULL,
-		      now_us);
-	add_condition(list, old, "Ready", ready && gates,
-		      ready && gates ? NULL
-		      : ready        ? "ReadinessGatesNotReady"
-				     : why,
-		      ready || ended ? NULL : unready, now_us);
-	add_condition(list, old, "ContainersReady", ready, ready ? NULL : why, ready || ended ? NULL : unready, now_us);
+	add_condition(list, old, "Initialized", initialized,
+		      done           ? "PodCompleted"
+		      : !initialized ? "ContainersNotInitialized"
+				     : NULL,
+		      initialized ? NULL : incomplete, now_us);
+	if (ready && gates)
+		add_condition(list, old, "Ready", false, "ReadinessGatesNotReady", gates, now_us);
+	else
+		add_condition(list, old, "Ready", ready, ready ? NULL : why, ended ? NULL : unready, now_us);
+	add_condition(list, old, "ContainersReady", ready, ready ? NULL : why, ended ? NULL : unready, now_us);
 	add_condition(list, old, "PodScheduled", true, NULL, NULL, now_us);
 	keep_foreign(list, old);
-	sbuf_done(&k.unready);
 	return list;
 }
 
@@ -217,11 +230,10 @@ json_t *pod_status_make(const json_t *spec, const json_t *old, const struct pod_
 	json_t *s = old ? json_copy((json_t *)old) : json_object();
 	json_t *init = json_array();
 	json_t *rest = json_array();
-	struct counts k = count(r);
+	bool has_init = r->n && r->ctrs[0].init;
 
-	sbuf_done(&k.unready);
 	for (size_t i = 0; i < r->n; i++)
-		json_array_append_new(r->ctrs[i].init ? init : rest, container_status(&r->ctrs[i], !k.initialized));
+		json_array_append_new(r->ctrs[i].init ? init : rest, container_status(&r->ctrs[i], has_init));
 	json_object_set_new(s, "phase", json_string(pod_phase_name(r->phase)));
 	json_object_set_new(s, "conditions", conditions_of(spec, old, r, now_us));
 	set_addresses(s, r);

@@ -21,7 +21,7 @@ struct ctr_end {
 
 struct ctr_report {
 	const char *name, *image, *image_id, *id;
-	bool init;
+	bool init, sidecar;
 	enum ctr_state state;
 	const char *waiting_reason, *waiting_message; /* NULL: ContainerCreating or PodInitializing */
 	int64_t started_us;

@@ -92,11 +92,12 @@ void ctr_stop(struct ctr *c, int64_t grace_ms, const char *reason)
 	}
 	if (c->state != CTR_RUNNING)
 		return;
-	ctr_event(c, "Normal", "Killing", "%s", reason ? reason : "Stopping container");
-	ctr_probes_stop(c);
+	auto_free char *usual = xasprintf("Stopping container %s", c->name);
+
+	ctr_event(c, "Normal", "Killing", "%s", reason ? reason : usual);
+	ctr_probes_ending(c);
 	ctr_stop_cancel(c);
 	c->state = CTR_STOPPING;
-	c->ready = false;
 	c->kill_ms = kill_ms;
 	c->termed = c->killed = false;
 	c->stop_timer.fire = on_stop_timer;

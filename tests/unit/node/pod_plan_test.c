@@ -7,6 +7,10 @@
 	{                                                                                                              \
 		.state = CTR_WAITING                                                                                   \
 	}
+#define STARTING(ran_)                                                                                                 \
+	{                                                                                                              \
+		.state = CTR_STARTING, .ran = (ran_)                                                                   \
+	}
 #define RUNNING                                                                                                        \
 	{                                                                                                              \
 		.state = CTR_RUNNING, .started = true                                                                  \
@@ -60,7 +64,7 @@ TEST("containers start, restart and end as the policy says")
 		  false,
 		  false,
 		  { ACT_NONE, ACT_START },
-		  PHASE_RUNNING,
+		  PHASE_PENDING,
 		  false },
 		{ "both done",
 		  { EXITED(0), EXITED(0) },
@@ -195,7 +199,7 @@ TEST("containers start, restart and end as the policy says")
 		  false,
 		  false,
 		  { ACT_STOP, ACT_NONE },
-		  PHASE_SUCCEEDED,
+		  PHASE_RUNNING,
 		  false },
 		{ "sidecar is restarted",
 		  { SIDECAR(CTR_EXITED, true), RUNNING },
@@ -206,6 +210,78 @@ TEST("containers start, restart and end as the policy says")
 		  { ACT_START, ACT_NONE },
 		  PHASE_RUNNING,
 		  false },
+		{ "sidecar that comes back holds nobody up",
+		  { SIDECAR(CTR_STARTING, false), EXITED(0) },
+		  2,
+		  RESTART_NEVER,
+		  false,
+		  false,
+		  { ACT_NONE, ACT_NONE },
+		  PHASE_RUNNING,
+		  false },
+		{ "sidecar that never came up does",
+		  { SIDECAR(CTR_EXITED, false), WAITING },
+		  2,
+		  RESTART_NEVER,
+		  false,
+		  false,
+		  { ACT_START, ACT_NONE },
+		  PHASE_PENDING,
+		  false },
+		{ "sidecars end after the others",
+		  { SIDECAR(CTR_RUNNING, true), SIDECAR(CTR_RUNNING, true), RUNNING },
+		  3,
+		  RESTART_ALWAYS,
+		  true,
+		  false,
+		  { ACT_NONE, ACT_NONE, ACT_STOP },
+		  PHASE_RUNNING,
+		  false },
+		{ "the last one first",
+		  { SIDECAR(CTR_RUNNING, true), SIDECAR(CTR_RUNNING, true), EXITED(0) },
+		  3,
+		  RESTART_ALWAYS,
+		  true,
+		  false,
+		  { ACT_NONE, ACT_STOP, ACT_NONE },
+		  PHASE_RUNNING,
+		  false },
+		{ "how they end does not matter",
+		  { SIDECAR(CTR_EXITED, false), EXITED(0) },
+		  2,
+		  RESTART_ALWAYS,
+		  true,
+		  false,
+		  { ACT_NONE },
+		  PHASE_SUCCEEDED,
+		  true },
+		{ "starting is not running",
+		  { STARTING(false) },
+		  1,
+		  RESTART_ALWAYS,
+		  false,
+		  false,
+		  { ACT_NONE },
+		  PHASE_PENDING,
+		  false },
+		{ "unless it is starting again",
+		  { STARTING(true) },
+		  1,
+		  RESTART_ALWAYS,
+		  false,
+		  false,
+		  { ACT_NONE },
+		  PHASE_RUNNING,
+		  false },
+		{ "deleted before it ran",
+		  { WAITING },
+		  1,
+		  RESTART_ALWAYS,
+		  true,
+		  false,
+		  { ACT_NONE },
+		  PHASE_FAILED,
+		  true },
 		{ "deleting stops all",
 		  { RUNNING, EXITED(0) },
 		  2,
@@ -231,7 +307,7 @@ TEST("containers start, restart and end as the policy says")
 		  false,
 		  true,
 		  { ACT_STOP },
-		  PHASE_FAILED,
+		  PHASE_RUNNING,
 		  false },
 	};
 
@@ -257,19 +333,38 @@ TEST("containers start, restart and end as the policy says")
 	}
 }
 
-TEST("restarts wait 10, 20, 40 seconds and never more than five minutes")
+TEST("the first restart is immediate, later ones wait 10, 20, 40 seconds and never more than five minutes")
 {
-	struct ctr_view c = { .state = CTR_EXITED, .exit_code = 1, .failures = 2, .exited_ms = 1000 };
+	struct ctr_view c = { .state = CTR_EXITED, .exit_code = 1, .failures = 1, .exited_ms = 1000 };
 	struct pod_view v = { .ctrs = &c, .n = 1, .restart = RESTART_ALWAYS, .now_ms = 5000 };
 	enum ctr_act act;
 	struct pod_plan p = pod_plan(&v, &act);
 
-	CHECK_INT(act, ACT_NONE);
+	CHECK_INT(act, ACT_START);
+	c.failures = 3;
+	p = pod_plan(&v, &act);
+	CHECK_INT(act, ACT_BACK_OFF);
 	CHECK_INT(p.wake_ms, 21000);
 	v.now_ms = 21000;
 	p = pod_plan(&v, &act);
 	CHECK_INT(act, ACT_START);
+	CHECK_INT(pod_restart_ms(1), 0);
+	CHECK_INT(pod_restart_ms(2), 10000);
+	CHECK_INT(pod_restart_ms(50), 300000);
 	CHECK_INT(pod_backoff_ms(1), 10000);
-	CHECK_INT(pod_backoff_ms(3), 40000);
-	CHECK_INT(pod_backoff_ms(50), 300000);
+}
+
+TEST("a sidecar waits for the others, but not for ever")
+{
+	struct ctr_view c[] = { SIDECAR(CTR_RUNNING, true), { .state = CTR_STOPPING } };
+	struct pod_view v = { .ctrs = c, .n = 2, .deleting = true };
+	enum ctr_act acts[2];
+	struct pod_plan p = pod_plan(&v, acts);
+
+	CHECK_INT(acts[0], ACT_NONE);
+	CHECK(p.held);
+	v.hurry = true;
+	p = pod_plan(&v, acts);
+	CHECK_INT(acts[0], ACT_STOP);
+	CHECK(!p.held);
 }

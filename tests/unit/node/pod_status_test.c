@@ -94,4 +94,40 @@ TEST("others wait for init containers, and say so")
 	CHECK_STR(jsonx_str(json_array_get(json_object_get(s, "containerStatuses"), 0), "state.waiting.reason"),
 		  "PodInitializing");
 	CHECK_STR(condition(s, "Initialized", "status"), "False");
+	CHECK_STR(condition(s, "Initialized", "reason"), "ContainersNotInitialized");
+	CHECK_STR(condition(s, "Initialized", "message"), "containers with incomplete status: [i]");
+}
+
+TEST("a sidecar counts for readiness, and one that comes back undoes nothing")
+{
+	struct ctr_report c[] = {
+		{ .name = "s", .image = "x", .init = true, .sidecar = true, .state = CTR_EXITED, .restarts = 1 },
+		{ .name = "c", .image = "x", .state = CTR_RUNNING, .started = true, .ready = true }
+	};
+	struct pod_report r = { .phase = PHASE_RUNNING, .ctrs = c, .n = 2 };
+	json_auto_t *s = pod_status_make(NULL, NULL, &r, NOW);
+
+	CHECK_STR(condition(s, "Initialized", "status"), "True");
+	CHECK_STR(condition(s, "ContainersReady", "message"), "containers with unready status: [s]");
+	c[0] = (struct ctr_report){ .name = "s", .image = "x", .init = true, .sidecar = true, .state = CTR_RUNNING };
+	c[0].started = c[0].ready = true;
+	json_auto_t *later = pod_status_make(NULL, s, &r, NOW);
+	CHECK_STR(condition(later, "Ready", "status"), "True");
+}
+
+TEST("a readiness gate says what it waits for")
+{
+	json_auto_t *spec = json_pack("{s:[{s:s}]}", "readinessGates", "conditionType", "lab/ok");
+	json_auto_t *no = json_pack("{s:[{s:s, s:s}]}", "conditions", "type", "lab/ok", "status", "False");
+	struct ctr_report c = { .name = "c", .image = "x", .state = CTR_RUNNING, .started = true, .ready = true };
+	struct pod_report r = { .phase = PHASE_RUNNING, .ctrs = &c, .n = 1 };
+	json_auto_t *absent = pod_status_make(spec, NULL, &r, NOW);
+	json_auto_t *closed = pod_status_make(spec, no, &r, NOW);
+
+	CHECK_STR(condition(absent, "Ready", "reason"), "ReadinessGatesNotReady");
+	CHECK_STR(condition(absent, "Ready", "message"),
+		  "corresponding condition of pod readiness gate \"lab/ok\" does not exist.");
+	CHECK_STR(condition(closed, "Ready", "message"),
+		  "the status of pod readiness gate \"lab/ok\" is not \"True\", but False");
+	CHECK_STR(condition(closed, "ContainersReady", "status"), "True");
 }
