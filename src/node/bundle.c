@@ -360,6 +360,18 @@ static bool mounted_by_pod(const json_t *mounts, const char *target)
 	return false;
 }
 
+static void add_shm(const struct bundle_input *in, json_t *list)
+{
+	const char *shared = jsonx_bool_or(in->pod, "spec.hostIPC", false) ? "/dev/shm" : in->shm;
+
+	if (mounted_by_pod(in->mounts, "/dev/shm"))
+		return;
+	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:[s,s,s,s,o*]}", "destination", "/dev/shm", "type",
+					      shared ? "bind" : "tmpfs", "source", shared ? shared : "shm", "options",
+					      "nosuid", "noexec", "nodev", shared ? "bind" : "mode=1777",
+					      shared ? NULL : jsonx_stringf("size=%lld", (long long)in->shm_bytes)));
+}
+
 static json_t *make_mounts(const struct bundle_input *in)
 {
 	json_t *list = json_array();
@@ -381,17 +393,7 @@ static json_t *make_mounts(const struct bundle_input *in)
 						      "type", system_mounts[i].type, "source", system_mounts[i].source,
 						      "options", options));
 	}
-	if (mounted_by_pod(in->mounts, "/dev/shm"))
-		;
-	else if (jsonx_bool_or(in->pod, "spec.hostIPC", false))
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:[s,s,s,s]}", "destination", "/dev/shm", "type",
-						      "bind", "source", "/dev/shm", "options", "bind", "nosuid",
-						      "noexec", "nodev"));
-	else
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:s, s:[s,s,s,s,o]}", "destination", "/dev/shm", "type",
-						"tmpfs", "source", "shm", "options", "nosuid", "noexec", "nodev",
-						"mode=1777", jsonx_stringf("size=%lld", (long long)in->shm_bytes)));
+	add_shm(in, list);
 	if (in->mounts)
 		json_array_extend(list, (json_t *)in->mounts);
 	return list;

@@ -26,6 +26,7 @@ struct bundle_input {
 	const json_t *passwd;  /* {"uid":..,"gid":..,"home":".."} resolved user, from users.c */
 	const json_t *seccomp; /* the document of a Localhost profile */
 	uint64_t caps;         /* capabilities there are to give, a bit each; 0: all */
+	const char *shm;       /* what is mounted at /dev/shm; NULL: a new one of shm_bytes */
 	int64_t shm_bytes;
 	bool rootless;
 };

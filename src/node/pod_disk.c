@@ -122,8 +122,12 @@ static void on_look(void *arg)
 	if (check_containers(p, dir, &sum, &allowed))
 		return;
 	if (allowed && sum > allowed) {
-		evict(p, xasprintf("Pod ephemeral local storage usage exceeds the total limit of containers %lld. ",
-				   (long long)allowed));
+		struct quantity q = { .nano = (__int128)allowed * 1000000000, .format = 'b' };
+		char text[QUANTITY_TEXT];
+
+		quantity_text(&q, text);
+		evict(p,
+		      xasprintf("Pod ephemeral local storage usage exceeds the total limit of containers %s. ", text));
 		return;
 	}
 	loop_timer_set(p->parts->loop, &p->disk, LOOK_MS);

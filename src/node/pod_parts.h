@@ -7,6 +7,7 @@
  *	pod_image.c     a container's image and root file system
  *	pod_mounts.c    what is mounted into it
  *	pod_downward.c  what it may ask about its pod
+ *	pod_shm.c       the memory its containers share
  *	pod_rights.c    what its rights rest on outside its spec
  *	pod_start.c     a container from its spec to a process
  *	pod_stop.c      and from there to its end
@@ -172,6 +173,12 @@ struct ctr_rights {
 };
 int ctr_rights(struct ctr *c, const json_t *cards, struct ctr_rights *ret, struct err *e);
 void ctr_rights_done(struct ctr_rights *r);
+
+/* pod_shm.c: how much shared memory a pod may have: its memory limit if each container has one, else half of RAM. */
+int64_t pod_shm_bytes(const struct pod *p);
+/* *ret is what the containers of a pod share, or untouched if there is nothing to share; malloc'ed. */
+int pod_shm_share(struct pod *p, char **ret, struct err *e);
+void pod_shm_remove(const char *run_dir);
 
 /* pod_start.c, pod_stop.c */
 void ctr_start(struct ctr *c);

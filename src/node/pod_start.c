@@ -7,14 +7,12 @@
  * runtime refuses (no such program) is the end of this run, with exit code 128.
  */
 #include <signal.h>
-#include <sys/sysinfo.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "kinds/quantity.h"
 #include "node/bundle.h"
 #include "node/pod_parts.h"
 #include "node/rootfs.h"
@@ -54,29 +52,6 @@ static void accounts_done(struct ctr_accounts *a)
 
 /* ---- the document ---- */
 
-/* The pod's memory limit if each container has one, else half of the machine's. */
-static int64_t shm_bytes(const struct pod *p)
-{
-	struct sysinfo si;
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < p->n; i++) {
-		const char *text = jsonx_str(p->ctrs[i].spec, "resources.limits.memory");
-		struct quantity q;
-
-		if (p->ctrs[i].init && !p->ctrs[i].sidecar)
-			continue;
-		if (!text || !quantity_parse(text, &q)) {
-			sum = 0;
-			break;
-		}
-		sum += quantity_value(&q);
-	}
-	if (sum > 0)
-		return sum;
-	return sysinfo(&si) == 0 ? (int64_t)si.totalram * si.mem_unit / 2 : 64 << 20;
-}
-
 static const char *ns_path(const struct pod *p, const char *kind, bool host, char *buf, size_t n)
 {
 	return host ? NULL : sandbox_ns(p->run_dir, kind, buf, n);
@@ -87,6 +62,7 @@ static int make_document(struct ctr *c, const json_t *pod, const json_t *image, 
 			 struct err *e)
 {
 	struct pod *p = c->pod;
+	auto_free char *shm = NULL;
 	char net[4096];
 	char ipc[4096];
 	char uts[4096];
@@ -106,9 +82,12 @@ static int make_document(struct ctr *c, const json_t *pod, const json_t *image, 
 		.pid_ns = jsonx_bool_or(pod, "spec.hostPID", false) ? NULL : "",
 		.hostname = p->hostname,
 		.passwd = a->user,
-		.shm_bytes = shm_bytes(p),
+		.shm_bytes = pod_shm_bytes(p),
 	};
 
+	if (pod_shm_share(p, &shm, e) < 0)
+		return -1;
+	in.shm = shm;
 	return bundle_make(&in, ret, e);
 }
 

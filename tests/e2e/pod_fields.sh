@@ -119,6 +119,10 @@ kubectl apply -f - >"$T/applied" <<-END
 			 (for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do sleep 1 & done; wait) 2>&1 | grep -ci "fork"'
 		pod large '' 'resources: {requests: {cpu: 250m, memory: 1Mi}},' \
 			'cat /sys/fs/cgroup/cpu/cpu.shares /sys/fs/cgroup/cpu.weight 2>/dev/null; df --output=size -B1 /dev/shm | tail -1'
+		pod pair 'initContainers: [{name: i, image: host, resources: {limits: {memory: 8Mi}}, command: [sh, -c, "echo both >/dev/shm/x"]}],' \
+			'resources: {limits: {memory: 32Mi}},' 'cat /dev/shm/x; df --output=size -B1 /dev/shm | tail -1'
+		pod sum 'volumes: [{name: v, emptyDir: {}}],' 'volumeMounts: [{name: v, mountPath: /v}], resources: {limits: {ephemeral-storage: 2Mi}},' \
+			'dd if=/dev/zero of=/v/big bs=1M count=4 2>/dev/null; while :; do sleep 1; done'
 		pod hungry '' 'resources: {limits: {memory: 24Mi}},' 'exec tail /dev/zero'
 		pod greedy 'terminationGracePeriodSeconds: 30,' 'resources: {limits: {ephemeral-storage: 1Mi}},' \
 			'trap "" TERM; dd if=/dev/zero of=/var/tmp/big bs=1M count=4 2>/dev/null; while :; do sleep 1; done'
@@ -165,7 +169,7 @@ kubectl apply -f - >"$T/applied" <<-END
 	)
 END
 is "everything is accepted" $? 0
-is "and no pod is missing" "$(grep -c ^pod/ "$T/applied")" 46
+is "and no pod is missing" "$(grep -c ^pod/ "$T/applied")" 48
 NETNS=$(readlink /proc/self/ns/net) PIDNS=$(readlink /proc/self/ns/pid) IPCNS=$(readlink /proc/self/ns/ipc)
 eventually 40 all_ended || fail "all pods end" "$(kubectl get pods -l kind=short)"
 [ -n "${DEBUG:-}" ] && echo "$ALL" >"$DEBUG"
@@ -208,6 +212,8 @@ is "too much memory" "$(of hungry '.status.containerStatuses[0].state.terminated
 is "too much disk" "$(of greedy '.status | .phase, .reason, .message' | tr '\n' ' ')" 'Failed Evicted Container c exceeded its local ephemeral storage limit "1Mi".  '
 is "ends at once" "$(of greedy '.status.containerStatuses[0].state.terminated.exitCode')" 137
 is "too much in an emptyDir" "$(of spill '.status | .phase, .reason, .message' | tr '\n' ' ')" 'Failed Evicted Usage of EmptyDir volume "v" exceeds the limit "1Mi".  '
+is "too much in all" "$(of sum .status.message)" 'Pod ephemeral local storage usage exceeds the total limit of containers 2Mi. '
+is "containers share their memory" "$(said pair | xargs)" 'both 33554432'
 is "QoS classes" "$(of small .status.qosClass) $(of large .status.qosClass) $(of plain .status.qosClass)" 'Guaranteed Burstable BestEffort'
 
 cap() { said "$1" | awk -v n="$2:" '$1 == n { print $2 }'; }

@@ -104,7 +104,8 @@ look
 is "and says for what" "$(main crash .state.waiting.message)" "back-off 10s restarting failed container=c pod=crash_default($(of crash .metadata.uid))"
 is "the last run is remembered" "$(main crash '.lastState.terminated | .reason, .exitCode' | xargs) $(of crash .status.phase)" 'Error 7 Running'
 like "events" "$(events crash)" 'Warning BackOff Back-off restarting failed container c in pod crash_default\('
-like "kubectl shows it" "$(kubectl describe pod crash | tr -s ' \n' ' ')" 'State: Waiting Reason: CrashLoopBackOff Last State: Terminated Reason: Error Exit Code: 7 Started: .* Finished: .* Ready: False Restart Count: 1'
+like "kubectl shows it" "$(kubectl describe pod crash | tr -s ' \n' ' ')" 'State: Waiting Reason: CrashLoopBackOff Last State: Terminated Reason: Error Exit Code: 7 Started: .* Finished: .* Ready: False Restart Count: [1-9]'
+[ -x "$KUBECTL_OLD" ] && like "also the old one" "$("$KUBECTL_OLD" describe pod good bad | tr -s ' \n' ' ')" 'Status: Succeeded .*Reason: Completed.*Status: Failed .*Reason: Error Exit Code: 3'
 soon "success is restarted too, if always" complete '.status.containerStatuses[0] | .restartCount == 1 and .state.waiting.reason == "CrashLoopBackOff" and .lastState.terminated.reason == "Completed"'
 soon "a failure is repeated until it succeeds" twice '.status.phase == "Succeeded" and (.status.containerStatuses[0] | .restartCount == 1 and .lastState.terminated.exitCode == 4)'
 soon "a program that is not there" noprogram '.status.phase == "Failed" and (.status.containerStatuses[0].state.terminated | .reason == "StartError" and .exitCode == 128)'
