@@ -291,7 +291,8 @@ static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
 	if (starts)
 		starts = set_up(p, &plan->wake_ms);
 	for (size_t i = 0; i < p->n; i++) {
-		if (acts[i] == ACT_START && starts)
+		/* The next run makes the runtime forget this one: the API must know of it first. */
+		if (acts[i] == ACT_START && starts && !p->ctrs[i].end_new)
 			ctr_start(&p->ctrs[i]);
 		else if (acts[i] == ACT_STOP)
 			ctr_stop(&p->ctrs[i], grace_left_ms(p), NULL);
@@ -406,6 +407,8 @@ void ctr_ended(struct ctr *c, const struct exit_info *exit)
 	c->end.id = c->id ? xasprintf("stoker://%s", c->id) : NULL;
 	c->end.known = true;
 	c->end.reason = TAKE(c->stop_reason);
+	c->end_new = true;
+	c->end_telling = false;
 	c->failures = lasted ? 1 : c->failures + 1;
 	c->exited_ms = now;
 	ctr_wait(c, NULL, NULL);

@@ -101,11 +101,12 @@ static void recall(struct ctr *c, const json_t *status)
 					   .started_us = c->started_us,
 					   .known = true };
 		c->lost = true;
-	} else if (json_is_object(last)) {
+	} else if (json_is_object(last) && str_ends(id, c->id)) {
 		/* It was waiting for its next run. */
 		recall_end(last, &c->end);
 		c->failures++;
 	} else {
+		/* A run that had its number and, unless the runtime knows it, no more. */
 		c->state = CTR_WAITING;
 	}
 }
@@ -151,6 +152,11 @@ void pod_found(struct pod *p, const struct found *f)
 		p->parts->runtime->ops->remove(p->parts->runtime, f->id);
 		return;
 	}
+	if (attempt == c->attempt && c->end.known && !c->lost && !f->running)
+		return; /* how it ended has been told */
+	/* When a run began has been told once and does not change any more. */
+	if (attempt > c->attempt || !c->started_us)
+		c->started_us = f->started_us;
 	if (attempt > c->attempt && c->end.known) {
 		free(c->last.reason);
 		free(c->last.message);
@@ -162,7 +168,6 @@ void pod_found(struct pod *p, const struct found *f)
 	c->lost = false;
 	name_run(c, attempt);
 	recall_process(c);
-	c->started_us = f->started_us;
 	p->revived = true;
 	if (!f->running) {
 		c->state = CTR_RUNNING;

@@ -40,7 +40,8 @@ struct ctr {
 	char *image_id;
 	int64_t started_us;
 	struct ctr_end end, last;
-	bool lost; /* the API saw it run and the runtime does not know it */
+	bool lost;                 /* the API saw it run and the runtime does not know it */
+	bool end_new, end_telling; /* the API does not know its end yet; a write that says it is under way */
 	int failures;
 	int64_t exited_ms, not_before_ms;
 	char *wait_reason, *wait_message;

@@ -103,6 +103,21 @@ static json_t *make_status(struct pod *p)
 	return status;
 }
 
+/* What the API knows now; true if it is the end of a run. */
+static bool ends_told(struct pod *p)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < p->n; i++) {
+		struct ctr *c = &p->ctrs[i];
+
+		any |= c->end_telling;
+		if (c->end_telling)
+			c->end_new = c->end_telling = false;
+	}
+	return any;
+}
+
 static void on_told(void *arg, const json_t *obj, const struct err *e)
 {
 	struct pod *p = arg;
@@ -116,7 +131,7 @@ static void on_told(void *arg, const json_t *obj, const struct err *e)
 	if (e->kind == ERR_NONE) {
 		p->tell_failures = 0;
 		p->told_end |= p->telling_end;
-		if (p->told_end || p->tell_again)
+		if (ends_told(p) || p->told_end || p->tell_again)
 			pod_kick(p);
 		p->tell_again = false;
 		return;
@@ -150,11 +165,12 @@ void pod_report(struct pod *p)
 		return;
 	}
 	status = make_status(p);
+	for (size_t i = 0; i < p->n; i++)
+		p->ctrs[i].end_telling = p->ctrs[i].end_new;
 	if (p->told && jsonx_equal(status, p->told)) {
-		if (p->over) {
-			p->told_end = true;
+		p->told_end |= p->over;
+		if (ends_told(p) || p->told_end)
 			pod_kick(p);
-		}
 		return;
 	}
 	json_decref(p->told);
