@@ -143,7 +143,7 @@ static int prepare(struct ctr *c, const char *dir, const struct image_info *info
 
 static void cannot_prepare(struct ctr *c, const struct err *e)
 {
-	bool config = e->kind == ERR_NOT_FOUND || e->kind == ERR_INVALID;
+	bool config = e->kind == ERR_NOT_FOUND || e->kind == ERR_INVALID || e->kind == ERR_FORBIDDEN;
 	const char *reason = config ? "CreateContainerConfigError" : "CreateContainerError";
 
 	ctr_event(c, "Warning", "Failed", "Error: %s", e->text);
