@@ -401,8 +401,19 @@ static json_t *make_mounts(const struct bundle_input *in)
 
 /* ---- limits ---- */
 
+#define PIDS_MIN       2048
+#define PIDS_PER_CPU   256
 #define CPU_PERIOD_US  100000
 #define CPU_SHARES_MIN 2
+
+/* Processes and threads of a container that names no limit: far above any training job, far below what hurts the
+ * machine. */
+static int64_t usual_pids(void)
+{
+	int64_t n = PIDS_PER_CPU * sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n < PIDS_MIN ? PIDS_MIN : n;
+}
 
 static json_t *make_resources(const struct bundle_input *in)
 {
@@ -429,8 +440,11 @@ static json_t *make_resources(const struct bundle_input *in)
 		jsonx_set_new(res, "cpu.quota", json_integer(quota < 1000 ? 1000 : quota));
 		jsonx_set_new(res, "cpu.period", json_integer(CPU_PERIOD_US));
 	}
-	if (amount(in->container, "limits", "stoker.dev/pids", &q))
-		json_object_set_new(res, "pids", json_pack("{s:I}", "limit", (json_int_t)quantity_value(&q)));
+	json_object_set_new(
+		res, "pids",
+		json_pack("{s:I}", "limit",
+			  (json_int_t)(amount(in->container, "limits", "stoker.dev/pids", &q) ? quantity_value(&q)
+											      : usual_pids())));
 	if (is_privileged(in->container)) {
 		json_array_append_new(devices, json_pack("{s:b, s:s}", "allow", 1, "access", "rwm"));
 	} else {

@@ -114,7 +114,8 @@ static void add_containers(struct pod *p, const char *field, bool init)
 		c->name = xstrdup(jsonx_str_or(spec, "name", ""));
 		c->init = init;
 		c->sidecar = init && str_same(jsonx_str(spec, "restartPolicy"), "Always");
-		c->cgroup = xasprintf("%s/%s", p->cgroup, c->name);
+		/* No group for the whole pod: each costs a directory in a dozen hierarchies on older machines. */
+		c->cgroup = xasprintf("/stoker-%s/%s_%s", p->parts->prefix, p->uid, c->name);
 	}
 }
 
@@ -454,7 +455,6 @@ struct pod *pod_new(const struct node_parts *parts, const json_t *obj)
 	p->name = xstrdup(jsonx_str_or(obj, "metadata.name", ""));
 	p->dir = xasprintf("%s/pods/%s", parts->dir, p->uid);
 	p->run_dir = xasprintf("%s/run/pods/%s", parts->dir, p->uid);
-	p->cgroup = xasprintf("/stoker-%s/pod%s", parts->prefix, p->uid);
 	p->host_network = jsonx_bool_or(obj, "spec.hostNetwork", false) || !parts->net;
 	p->ctrs = xcalloc(n + 1, sizeof(*p->ctrs));
 	add_containers(p, "initContainers", true);
@@ -553,7 +553,6 @@ void pod_free(struct pod *p)
 	free(p->name);
 	free(p->dir);
 	free(p->run_dir);
-	free(p->cgroup);
 	free(p->ip);
 	free(p->net_ns);
 	free(p->hostname);

@@ -83,7 +83,7 @@ struct pod {
 	const struct node_parts *parts;
 	json_t *obj;
 	char *uid, *ns, *name;
-	char *dir, *run_dir, *cgroup;
+	char *dir, *run_dir;
 	struct ctr *ctrs;
 	size_t n;
 	/* objects it names */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pod_setup.c - what the containers of a pod share: directory, control group, namespaces, address, cards, volumes
+/* pod_setup.c - what the containers of a pod share: directories, namespaces, address, cards, volumes
  *
  * Every step may be done again and finds what is there, so that a failed one is simply repeated and a new server picks
  * up where the old one stopped.  Giving back goes in the reverse order.
@@ -17,32 +17,12 @@
 #include "node/pod_text.h"
 #include "node/sandbox.h"
 
-#define DOMAIN       "cluster.local"
-#define PIDS_MIN     2048 /* a pod's, or this many for each processor: far above any training job, */
-#define PIDS_PER_CPU 256  /* far below what hurts the machine */
-#define SYSCTLS_MAX  64
-#define OWNER_UID    "stoker.dev/uid"
-#define CARDS        "stoker.dev/gpus"
+#define DOMAIN      "cluster.local"
+#define SYSCTLS_MAX 64
+#define OWNER_UID   "stoker.dev/uid"
+#define CARDS       "stoker.dev/gpus"
 
-/* ---- directory and control group ---- */
-
-/* Processes and threads of the whole pod: what its containers may have, where they say so. */
-static int64_t pids_limit(const struct pod *p)
-{
-	int64_t usual = PIDS_PER_CPU * sysconf(_SC_NPROCESSORS_ONLN);
-	int64_t sum = 0;
-
-	if (usual < PIDS_MIN)
-		usual = PIDS_MIN;
-	for (size_t i = 0; i < p->n; i++) {
-		const json_t *limit = json_object_get(jsonx_at(p->ctrs[i].spec, "resources.limits"), "stoker.dev/pids");
-		struct quantity q;
-
-		if (json_is_string(limit) && quantity_parse(json_string_value(limit), &q))
-			sum += quantity_value(&q);
-	}
-	return sum > usual ? sum : usual;
-}
+/* ---- directories ---- */
 
 static int make_dirs(struct pod *p, struct err *e)
 {
@@ -51,7 +31,7 @@ static int make_dirs(struct pod *p, struct err *e)
 	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
 		if (file_make_dirs(dirs[i], 0700, e) < 0)
 			return -1;
-	return p->parts->fake ? 0 : cgroup_make(p->cgroup, &(struct cgroup_limits){ .pids = pids_limit(p) }, e);
+	return 0;
 }
 
 /* ---- namespaces ---- */
@@ -298,13 +278,11 @@ int pod_setup(struct pod *p, struct err *e)
 }
 
 /* The same for a pod whose worker is there and for one that only left its directory. */
-static void give_back(const struct node_parts *parts, const char *uid, const char *dir, const char *run_dir,
-		      const char *cgroup)
+static void give_back(const struct node_parts *parts, const char *uid, const char *dir, const char *run_dir)
 {
 	auto_free char *volumes = xasprintf("%s/volumes", dir);
 
 	if (!parts->fake) {
-		cgroup_remove(cgroup);
 		if (parts->net)
 			net_detach(parts->net, uid);
 		pod_shm_remove(run_dir);
@@ -326,7 +304,7 @@ void pod_teardown(struct pod *p)
 		ctr_rootfs_remove(c);
 	}
 	pod_objects_stop(p);
-	give_back(p->parts, p->uid, p->dir, p->run_dir, p->cgroup);
+	give_back(p->parts, p->uid, p->dir, p->run_dir);
 	logs_pod_ended(p->parts->logs, p->ns, p->name, p->uid);
 }
 
@@ -334,8 +312,7 @@ void pod_sweep(const struct node_parts *parts, const char *uid)
 {
 	auto_free char *dir = xasprintf("%s/pods/%s", parts->dir, uid);
 	auto_free char *run_dir = xasprintf("%s/run/pods/%s", parts->dir, uid);
-	auto_free char *cgroup = xasprintf("/stoker-%s/pod%s", parts->prefix, uid);
 
 	pod_rootfs_sweep(dir, run_dir);
-	give_back(parts, uid, dir, run_dir, cgroup);
+	give_back(parts, uid, dir, run_dir);
 }
