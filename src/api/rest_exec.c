@@ -89,7 +89,7 @@ static void on_ended(void *arg, int code, const struct err *e)
 
 /* --- from the client --- */
 
-static void on_ready(void *arg)
+static void on_ready(void *arg, int rows, int cols)
 {
 	struct hands *h = arg;
 	const struct kubelet_ops *ops = h->kubelet->ops;
@@ -101,6 +101,8 @@ static void on_ready(void *arg)
 		.out = h->wants.out,
 		.err = h->wants.err,
 		.tty = h->wants.tty,
+		.rows = rows,
+		.cols = cols,
 	};
 	struct err e = ERR_INIT;
 

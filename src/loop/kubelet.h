@@ -53,6 +53,7 @@ struct kubelet_exec_request {
 	struct kubelet_target of;
 	const json_t *command; /* array of texts */
 	bool in, out, err, tty;
+	int rows, cols; /* of the terminal; 0: not known yet */
 };
 
 struct kubelet_ops {

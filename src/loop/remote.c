@@ -15,7 +15,8 @@
 #define FULL_BYTES  (1024u * 1024) /* unsent: no more is read, whatever it is */
 #define EARLY_BYTES (256u * 1024)
 #define SIZE_BYTES  1024
-#define TEXT_BYTES  (1024u * 1024)        /* of a base64 message, which must be whole */
+#define TEXT_BYTES  (1024u * 1024) /* of a base64 message, which must be whole */
+#define SIZE_MS     250
 #define OPEN_MS     30000                 /* as long as a kubelet waits for its streams */
 #define LEAVE_MS    (INT64_C(600) * 1000) /* for a client that reads slowly what it was sent */
 
@@ -126,6 +127,14 @@ void remote_send_message(void *arg, struct str bytes)
 
 void remote_start(struct remote *r)
 {
+	bool sizeless = r->wants.tty && !r->rows && (r->ws || r->ids[CHANNEL_RESIZE]);
+
+	/* A terminal's size comes at once, if it does; the program should find it when it starts. */
+	r->opened = true;
+	if (sizeless) {
+		loop_timer_set(r->loop, &r->timer, SIZE_MS);
+		return;
+	}
 	loop_timer_clear(&r->timer);
 	loop_schedule(r->loop, &r->start);
 }
@@ -146,7 +155,7 @@ static void on_start(void *arg)
 		return;
 	enter(r);
 	r->started = true;
-	r->h.ready(r->h.arg);
+	r->h.ready(r->h.arg, r->rows, r->cols);
 	if (!r->ended && r->rows)
 		r->h.resize(r->h.arg, r->rows, r->cols);
 	if (!r->ended && r->early.n)
@@ -173,6 +182,8 @@ void remote_take_size(struct remote *r)
 		}
 		if (r->started && r->rows)
 			r->h.resize(r->h.arg, r->rows, r->cols);
+		else if (r->opened && r->rows)
+			remote_start(r);
 	}
 	sbuf_reset(&r->size);
 }
@@ -214,7 +225,10 @@ static void on_late(void *arg)
 	struct remote *r = arg;
 
 	enter(r);
-	give_up(r);
+	if (r->opened && !r->started)
+		loop_schedule(r->loop, &r->start);
+	else
+		give_up(r);
 	leave(r);
 }
 

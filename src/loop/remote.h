@@ -20,8 +20,9 @@ struct remote_wants {
 };
 
 struct remote_handlers {
-	/* Everything the client must open is open: time to start. */
-	void (*ready)(void *arg);
+	/* Everything the client must open is open: time to start.  The size of its terminal, or 0 if it has not told.
+	 */
+	void (*ready)(void *arg, int rows, int cols);
 	void (*input)(void *arg, struct str bytes);
 	void (*input_end)(void *arg);
 	void (*resize)(void *arg, int rows, int cols);

@@ -33,6 +33,7 @@ struct remote {
 	struct loop_timer timer; /* for a client that does not open its streams, or does not go */
 	unsigned version;        /* of the protocol, 1 to 5 */
 	unsigned entered;        /* callbacks of this session on the stack */
+	bool opened;             /* everything the client must open is open */
 	bool started;            /* the owner has been told to */
 	bool ended;              /* the owner has let go */
 	bool dead;               /* freed by the last one out */

@@ -81,6 +81,13 @@ int session_exec(const struct session_where *at, const struct pod_container *c, 
 		session_discard(s);
 		return -1;
 	}
+	if (q->tty && q->rows > 0 && q->cols > 0) {
+		const struct winsize size = { .ws_row = (unsigned short)q->rows, .ws_col = (unsigned short)q->cols };
+
+		ioctl(p.fds[0], TIOCSWINSZ, &size);
+		json_object_set_new(process, "consoleSize",
+				    json_pack("{s:i, s:i}", "height", q->rows, "width", q->cols));
+	}
 	s->execution = execution_start(at->runtime,
 				       &(struct exec_start){ .id = c->id,
 							     .process = process,

@@ -86,23 +86,23 @@ for k in "$KUBECTL_NEW" "$KUBECTL_OLD"; do
 31"
 	is "$v: input goes in to its end" "$("$k" exec -i web -c web -- md5sum <"$T/big")" "$(md5sum <"$T/big")"
 	is "$v: much comes out" "$("$k" exec web -c web -- head -c 30000000 /dev/zero | wc -c)" 30000000
-	like "$v: a terminal has the client's size" "$(tty "$k exec -it web -c web -- stty size")" '33 77'
+	like "$v: a terminal has the client's size" "$(tty "$k exec -it web -c web -- sh -c 'sleep 0.5; stty size'")" '33 77'
 	like "$v: what cannot run is told" "$("$k" exec web -c web -- /no/such/thing 2>&1; echo "rc=$?")" 'rc=1(26|27)?$'
 	like "$v: a missing container is told" "$("$k" exec web -c nobody -- ls 2>&1)" 'container nobody is not valid for pod web|container not found'
 	ok "$v: cp goes in" "$k" cp "$T/big" "web:/tmp/copied$v" -c web
 	ok "$v: cp comes out" "$k" cp "web:/tmp/copied$v" "$T/back$v" -c web
 	ok "$v: and it is the same" cmp "$T/big" "$T/back$v"
 
-	"$k" port-forward pod/web :8080 :9 >"$T/forward" 2>&1 &
+	"$k" port-forward pod/web :8080 :9 >"$T/forward-$v" 2>&1 &
 	pid=$!
 	PIDS+=("$pid")
-	until_true 10 grep -q 'Forwarding from 127.0.0.1:.* -> 9' "$T/forward"
-	port=$(sed -n 's/^Forwarding from 127.0.0.1:\([0-9]*\) -> 8080/\1/p' "$T/forward")
+	until_true 10 grep -q 'Forwarding from 127.0.0.1:.* -> 9' "$T/forward-$v"
+	port=$(sed -n 's/^Forwarding from 127.0.0.1:\([0-9]*\) -> 8080/\1/p' "$T/forward-$v")
 	for i in 1 2 3 4; do curl -s "http://127.0.0.1:$port/copied$v" | md5sum >"$T/sum$i" & done
 	wait $(jobs -p | grep -v -e "$pid" -e "$SERVER_PID")
 	is "$v: four at once through a forwarded port" "$(cat "$T"/sum? | sort -u)" "$(md5sum <"$T/big")"
-	curl -s -m 5 "http://127.0.0.1:$(sed -n 's/^Forwarding from 127.0.0.1:\([0-9]*\) -> 9/\1/p' "$T/forward")/"
-	like "$v: a port nobody listens on is told" "$(cat "$T/forward")" 'error forwarding port 9 to pod.*Connection refused'
+	curl -s -m 5 "http://127.0.0.1:$(sed -n 's/^Forwarding from 127.0.0.1:\([0-9]*\) -> 9/\1/p' "$T/forward-$v")/"
+	like "$v: a port nobody listens on is told" "$(cat "$T/forward-$v")" 'error forwarding port 9 to pod.*Connection refused'
 	kill "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
 
@@ -130,10 +130,10 @@ s.sendall(("GET %s HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websoc
            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n" % sys.argv[2]).encode())
 got = b""
 while b"\r\n\r\n" not in got:
-    got += s.recv(1000)
+    got += s.recv(1000) or sys.exit("cut off after %r" % got)
 s.sendall(b"friend\n")
 while not got.endswith(b"friend\n"):
-    got += s.recv(1000)
+    got += s.recv(1000) or sys.exit("cut off after %r" % got)
 print(got.decode())
 END
 like "a WebSocket goes through" "$(timeout 20 /usr/bin/python3 "$T/ws.py" "$SOCKET" "$base/pods/web/proxy/ws" 2>&1)" '^welcome friend$'

@@ -9,11 +9,16 @@ struct owner {
 	struct remote *remote;
 	struct sbuf heard;
 	unsigned drained, closed;
+	int rows, cols; /* at the start */
 };
 
-static void on_ready(void *arg)
+static void on_ready(void *arg, int rows, int cols)
 {
-	sbuf_adds(&((struct owner *)arg)->heard, "ready; ");
+	struct owner *o = arg;
+
+	sbuf_adds(&o->heard, "ready; ");
+	o->rows = rows;
+	o->cols = cols;
 }
 
 static void on_input(void *arg, struct str bytes)
@@ -109,7 +114,7 @@ static void send_frame(struct web *w, int fd, unsigned char opcode, struct str b
 /* Small segments wait for one another's acknowledgement, which takes its time. */
 static void hear(struct web *w, const struct owner *o, const char *want)
 {
-	for (int i = 0; i < 1000 && o->heard.n < strlen(want); i++)
+	for (int i = 0; i < 5000 && o->heard.n < strlen(want); i++)
 		web_turn(w);
 	CHECK_STR(o->heard.p, want);
 }
@@ -231,6 +236,29 @@ TEST("a terminal's size, an ended input and foreign channels over WebSocket")
 	CHECK(!o.remote);
 	web_done(&w);
 	sbuf_done(&o.heard);
+}
+
+TEST("a program starts when its terminal's size is known, or soon after")
+{
+	struct err e = ERR_INIT;
+	struct owner o;
+	struct web w;
+	int fd;
+
+	web_init(&w, NULL, NULL);
+	fd = begin(&w, &o, WS_HEAD "Sec-WebSocket-Protocol: v4.channel.k8s.io\r\n", terminal, &e);
+	receive(&w, fd);
+	CHECK(!o.heard.p);
+	send_frame(&w, fd, 0x82, STR("\4{\"Width\":80,\"Height\":24}"));
+	hear(&w, &o, "ready; 24x80; ");
+	CHECK(o.rows == 24 && o.cols == 80);
+	close(fd);
+	web_turn(&w);
+	sbuf_done(&o.heard);
+	fd = begin(&w, &o, WS_HEAD "Sec-WebSocket-Protocol: v4.channel.k8s.io\r\n", terminal, &e);
+	send_frame(&w, fd, 0x82, (struct str){ "\0early", 6 });
+	hear(&w, &o, "ready; in early; ");
+	finish(&w, &o, fd);
 }
 
 TEST("a session is refused without an upgrade or with protocols nobody knows")
