@@ -7,9 +7,11 @@
  * come within LINE_WAIT_MS (a prompt, a progress bar) is written as far as it is there.
  *
  * The log can never stop the container.  A file that is too long is put aside and the oldest is removed.  On a full
- * disk whole lines are dropped, never a piece of one, and counted; the next one that fits is preceded by a note.  A
- * flood is slowed down to what a disk can stand: the container waits for its pipe.
+ * disk whole lines are dropped, never a piece of one, and counted; the next one that fits is preceded by a note.  For a
+ * log the disk is full before it is for others: the server's store is there too, and needs the rest more.  A flood is
+ * slowed down to what a disk can stand: the container waits for its pipe.
  */
+#include <asm/statfs.h>
 #include <errno.h>
 #include <fcntl.h>
 
@@ -19,6 +21,8 @@
 #define HEAD_MAX     48 /* time, stream, tag */
 #define WINDOW_MS    100
 #define WINDOW_BYTES (8 * 1024 * 1024)
+#define SPARE_PART   16 /* of the file system stays free, */
+#define SPARE_MAX    (256LL * 1024 * 1024)
 
 void log_open(struct log *l)
 {
@@ -111,6 +115,20 @@ static void tell_dropped(struct log *l)
 		l->not_told = 0;
 }
 
+/* Leaves the file system enough for others? */
+static bool has_room(const struct log *l)
+{
+	struct statfs fs;
+	int64_t spare;
+
+	if (SYS(SYS_fstatfs, l->fd, &fs) < 0 || !fs.f_blocks)
+		return true;
+	spare = (int64_t)fs.f_blocks / SPARE_PART * (int64_t)fs.f_bsize;
+	if (spare > SPARE_MAX)
+		spare = SPARE_MAX;
+	return (int64_t)fs.f_bavail * (int64_t)fs.f_bsize >= spare + l->n;
+}
+
 void log_flush(struct log *l)
 {
 	uint32_t written = 0, lost;
@@ -121,7 +139,7 @@ void log_flush(struct log *l)
 		rotate(l);
 	if (l->fd < 0)
 		log_open(l);
-	if (l->fd >= 0) {
+	if (l->fd >= 0 && has_room(l)) {
 		tell_dropped(l);
 		written = write_lines(l, l->out, l->n);
 	}
