@@ -3,8 +3,9 @@
  *
  *	image (pod_image.c) -> root file system -> user -> environment -> mounts -> OCI document -> runtime
  *
- * What is wrong with the spec or its objects leaves the container waiting, with a reason, and is tried again.  What the
- * runtime refuses (no such program) is the end of this run, with exit code 128.
+ * What is wrong with the spec or its objects, or lacking on the machine (room, processes), leaves the container
+ *waiting, with a reason, and is tried again.  What the runtime refuses (no such program) is the end of this run, with
+ *exit code 128.
  */
 #include <signal.h>
 
@@ -172,7 +173,10 @@ static void on_started(void *arg, pid_t pid, const struct err *e)
 	if (!c || c->state != CTR_STARTING)
 		return;
 	if (pid <= 0) {
-		cannot_start(c, e);
+		if (e->kind == ERR_INVALID)
+			cannot_start(c, e);
+		else
+			cannot_prepare(c, e);
 		return;
 	}
 	c->state = CTR_RUNNING;

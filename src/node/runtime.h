@@ -61,7 +61,9 @@ struct exec_start {
 
 struct runtime_ops {
 	const char *name; /* "crun", "runc", "fake" */
-	/* done once: pid > 0, or the error (the runtime's own words).  Nothing is left of a failed start. */
+	/* done once: pid > 0, or the error (the runtime's own words).  Nothing is left of a failed start.  ERR_INVALID
+	 * is the container's own fault, or it may have run for a moment; anything else is the machine's: nothing has
+	 * run, and it may be tried again. */
 	void (*start)(struct runtime *r, const struct container_start *c,
 		      void (*done)(void *arg, pid_t pid, const struct err *e), void *arg);
 	/* To the container's first process, or to all of its processes.  Gone already is no error. */

@@ -175,7 +175,7 @@ static int begin(struct fake_box *b, const struct container_start *c, struct err
 	if (!config)
 		return err_set(e, ERR_UNAVAILABLE, "cannot read %s/config.json", c->bundle);
 	if (error)
-		return err_set(e, ERR_UNAVAILABLE, "%s", error);
+		return err_set(e, ERR_INVALID, "%s", error);
 	b->state = script(b->fake, config);
 	write_log(c->log_path, "started by the fake runtime");
 	if (line)

@@ -47,7 +47,15 @@ static void fail(struct box *b)
 
 /* --- the monitor's answer --- */
 
-static void take_words(struct box *b, const char *otherwise)
+/* Did the machine lack something before there was a container?  A runtime writes its own state after the container has
+ * begun: no room for that is another matter. */
+static bool lacked(const struct box *b, const char *words)
+{
+	return strstr(words, strerror(EAGAIN)) || strstr(words, strerror(ENOMEM)) ||
+	       (strstr(words, strerror(ENOSPC)) && !strstr(words, b->oci->run));
+}
+
+static void take_words(struct box *b)
 {
 	auto_free char *path = xasprintf("%s/words", b->dir);
 	auto_sbuf struct sbuf text = SBUF(WORDS_MAX);
@@ -55,7 +63,24 @@ static void take_words(struct box *b, const char *otherwise)
 
 	(void)file_read(path, INFO_MAX, &text, &ignored);
 	spawn_clean_words(&text);
-	err_set(&b->error, ERR_UNAVAILABLE, "%s", text.n ? text.p : otherwise);
+	if (text.n)
+		err_set(&b->error, lacked(b, text.p) ? ERR_UNAVAILABLE : ERR_INVALID, "%s", text.p);
+	else
+		err_set(&b->error, ERR_INVALID, "the runtime could not start the container and did not say why");
+}
+
+/* The monitor has gone: it writes its state down before it calls the runtime. */
+static void take_silence(struct box *b)
+{
+	struct monitor_record record;
+
+	if (!monitor_read_state(b, &record)) {
+		err_set(&b->error, ERR_UNAVAILABLE, "the monitor could not begin: there was no room for its state");
+		return;
+	}
+	err_set(&b->error, ERR_INVALID, "the monitor was killed while it started the container");
+	/* The runtime is in its group and must not finish without it. */
+	kill(-b->monitor, SIGKILL);
 }
 
 void start_failed(struct box *b, const struct monitor_record *record)
@@ -67,9 +92,9 @@ void start_failed(struct box *b, const struct monitor_record *record)
 	else if (record && record->code)
 		err_set(&b->error, ERR_UNAVAILABLE, "cannot run %s: %s", b->oci->with.program, strerror(record->code));
 	else if (record)
-		take_words(b, "the runtime could not start the container and did not say why");
+		take_words(b);
 	else
-		take_words(b, "the monitor ended without a word: it was killed, or there was no room for its state");
+		take_silence(b);
 	fail(b);
 }
 
