@@ -21,6 +21,7 @@
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/idmap.h"
 #include "node/image_parts.h"
 #include "node/tree.h"
 
@@ -91,16 +92,17 @@ static int copy_root_looks(const char *lower, const char *scratch, struct err *e
 	return 0;
 }
 
-static int mount_overlay(struct dirs *d, struct sbuf *options, const char *scratch, const char *target, bool read_only,
-			 struct err *e)
+static int mount_overlay(struct dirs *d, struct sbuf *options, const char *upper, const char *work, const char *target,
+			 bool read_only, struct err *e)
 {
-	auto_free char *upper = below(scratch, "upper");
-	auto_free char *work = below(scratch, "work");
 	unsigned long flags = MS_NODEV | (read_only ? MS_RDONLY : 0);
 
 	if (add_dir(d, options, ",upperdir=", upper, e) < 0 || add_dir(d, options, ",workdir=", work, e) < 0)
 		return -1;
 	sbuf_adds(options, ",index=off,metacopy=off,redirect_dir=nofollow,volatile");
+	/* trusted.* attributes are the machine's root's alone. */
+	if (!idmap_is_whole())
+		sbuf_adds(options, ",userxattr");
 	if (options->over)
 		return err_set(e, ERR_INVALID, "the image has too many layers to be mounted");
 	if (mount("overlay", target, "overlay", flags, options->p) < 0)
@@ -114,6 +116,8 @@ static int mount_layers(struct images *i, const json_t *layers, const char *scra
 {
 	auto_sbuf struct sbuf options = SBUF(OPTIONS_MAX);
 	auto_free char *empty = below(scratch, "empty");
+	auto_free char *upper = below(scratch, "upper");
+	auto_free char *work = below(scratch, "work");
 	auto_free char *top = NULL;
 	struct dirs d = { 0 };
 	size_t n = json_array_size(layers);
@@ -129,29 +133,49 @@ static int mount_layers(struct images *i, const json_t *layers, const char *scra
 		r = copy_root_looks(top, scratch, e);
 	}
 	if (r == 0)
-		r = mount_overlay(&d, &options, scratch, target, read_only, e);
+		r = mount_overlay(&d, &options, upper, work, target, read_only, e);
 	dirs_done(&d);
 	return r;
 }
 
-static int mount_host(struct images *i, const char *scratch, const char *target, bool read_only, struct err *e)
+int image_overlay(const char *lower, const char *upper, const char *work, const char *target, bool read_only,
+		  struct err *e)
 {
 	auto_sbuf struct sbuf options = SBUF(OPTIONS_MAX);
-	auto_free char *base = NULL;
 	struct dirs d = { 0 };
-	int r;
+	int r = add_dir(&d, &options, "lowerdir=", lower, e);
 
-	if (image_host_base(i, &base, e) < 0)
-		return -1;
-	r = add_dir(&d, &options, "lowerdir=", base, e);
 	if (r == 0)
-		r = copy_root_looks(base, scratch, e);
-	if (r == 0)
-		r = mount_overlay(&d, &options, scratch, target, read_only, e);
+		r = mount_overlay(&d, &options, upper, work, target, read_only, e);
 	dirs_done(&d);
-	if (r == 0)
-		image_host_extras(i->store->data, target);
 	return r;
+}
+
+/* Where "/" cannot be a layer (image_host_parts.c says why), this image begins empty. */
+static int mount_host_parts(struct images *i, const char *scratch, const char *target, bool read_only, struct err *e)
+{
+	auto_free char *empty = below(scratch, "empty");
+	auto_free char *upper = below(scratch, "upper");
+	auto_free char *work = below(scratch, "work");
+
+	if (make_dir(scratch, "empty", e) < 0 || image_overlay(empty, upper, work, target, false, e) < 0)
+		return -1;
+	return image_host_parts(i->store->data, scratch, target, read_only, e);
+}
+
+static int mount_host(struct images *i, const char *scratch, const char *target, bool read_only, struct err *e)
+{
+	auto_free char *upper = below(scratch, "upper");
+	auto_free char *work = below(scratch, "work");
+	auto_free char *base = NULL;
+
+	if (!idmap_is_whole())
+		return mount_host_parts(i, scratch, target, read_only, e);
+	if (image_host_base(i, &base, e) < 0 || copy_root_looks(base, scratch, e) < 0 ||
+	    image_overlay(base, upper, work, target, read_only, e) < 0)
+		return -1;
+	image_host_extras(i->store->data, target);
+	return 0;
 }
 
 /* ---- what is there already ---- */

@@ -144,6 +144,8 @@ void image_trash_empty(const struct image_store *s);
 
 /* --- image_mount.c --- */
 bool image_is_mount(const char *path);
+int image_overlay(const char *lower, const char *upper, const char *work, const char *target, bool read_only,
+		  struct err *e);
 
 /* --- image_host.c --- */
 /* This machine's root file system without /proc, /sys, /dev, /run, /tmp and the data directory, mounted read-only in
@@ -152,5 +154,9 @@ int image_host_base(struct images *i, char **ret, struct err *e);
 void image_host_done(struct images *i);
 /* Adds what lies on file systems of its own below /usr and /opt, read-only. */
 void image_host_extras(const char *data, const char *target);
+
+/* --- image_host_parts.c --- */
+/* The same in a user namespace, onto the empty file system at `target`, whose upper directory is SCRATCH/upper. */
+int image_host_parts(const char *data, const char *scratch, const char *target, bool read_only, struct err *e);
 
 #endif

@@ -18,6 +18,7 @@
 
 #include "base/mem.h"
 #include "node/archive_lib.h"
+#include "node/idmap.h"
 #include "node/layer_parts.h"
 
 #define WHITEOUT   ".wh."
@@ -44,8 +45,8 @@ static bool is_whiteout(const struct stat *st)
 
 static int set_opaque(int fd, const char *path, struct err *e)
 {
-	/* Without root only the user's own xattrs are to be had; overlayfs reads those when mounted with userxattr. */
-	const char *name = geteuid() == 0 ? "trusted.overlay.opaque" : "user.overlay.opaque";
+	/* Only the machine's root has the first; overlayfs reads the second when mounted with userxattr. */
+	const char *name = geteuid() == 0 && idmap_is_whole() ? "trusted.overlay.opaque" : "user.overlay.opaque";
 
 	if (fsetxattr(fd, name, "y", 1, 0) < 0)
 		return layer_path_errno(e, path, "mark as opaque");
@@ -108,6 +109,12 @@ static int owner_of(const struct place *p, uid_t *ret_uid, gid_t *ret_gid, struc
 	return 0;
 }
 
+/* Who is not root, or root of a user namespace without that owner, keeps the file for itself. */
+static bool owner_matters(void)
+{
+	return geteuid() == 0 && (errno != EINVAL || idmap_is_whole());
+}
+
 /* In this order: chown takes set-id bits and capabilities away. */
 static int set_attributes(int fd, const struct place *p, struct err *e)
 {
@@ -116,7 +123,7 @@ static int set_attributes(int fd, const struct place *p, struct err *e)
 
 	if (owner_of(p, &uid, &gid, e) < 0)
 		return -1;
-	if (fchown(fd, uid, gid) < 0 && geteuid() == 0)
+	if (fchown(fd, uid, gid) < 0 && owner_matters())
 		return layer_path_errno(e, p->path, "set the owner of");
 	if (fchmod(fd, p->lib->entry_perm(p->entry) & 07777) < 0)
 		return layer_path_errno(e, p->path, "set the mode of");
@@ -263,7 +270,7 @@ static int make_symlink(struct layer_tree *t, const struct place *p, struct err 
 		return -1;
 	if (symlinkat(to, p->parent, p->base) < 0)
 		return layer_path_errno(e, p->path, "make the symlink");
-	if (fchownat(p->parent, p->base, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 && geteuid() == 0)
+	if (fchownat(p->parent, p->base, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 && owner_matters())
 		return layer_path_errno(e, p->path, "set the owner of");
 	set_times_at(p);
 	return 0;
@@ -280,7 +287,7 @@ static int make_fifo(struct layer_tree *t, const struct place *p, struct err *e)
 		return -1;
 	if (mknodat(p->parent, p->base, S_IFIFO | 0600, 0) < 0)
 		return layer_path_errno(e, p->path, "make the pipe");
-	if ((fchownat(p->parent, p->base, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 && geteuid() == 0) ||
+	if ((fchownat(p->parent, p->base, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 && owner_matters()) ||
 	    fchmodat(p->parent, p->base, p->lib->entry_perm(p->entry) & 0777, 0) < 0)
 		return layer_path_errno(e, p->path, "set the owner of");
 	set_times_at(p);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "node/idmap.h"
 #include "node/volume_parts.h"
 
 static mode_t wanted(mode_t mode, bool read_only)
@@ -23,12 +24,17 @@ static mode_t wanted(mode_t mode, bool read_only)
 	return (mode & 07777) | add;
 }
 
+/* A server without the right to give files away runs pods that are all one user's anyway. */
+static bool can_give(gid_t gid)
+{
+	return geteuid() == 0 && idmap_has_gid(gid);
+}
+
 int volume_own_fd(int fd, gid_t gid, bool read_only)
 {
 	struct stat st;
 
-	/* A server without the right to give files away runs pods that are all one user's anyway. */
-	if (geteuid() != 0)
+	if (!can_give(gid))
 		return 0;
 	if (fstat(fd, &st) < 0)
 		return -1;
@@ -84,9 +90,11 @@ static int own_dir(int fd, gid_t gid)
 
 int volume_own_tree(const char *path, gid_t gid, bool only_on_mismatch, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = can_give(gid) ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct stat st;
 
+	if (!can_give(gid))
+		return 0;
 	if (fd < 0 || fstat(fd, &st) < 0) {
 		err_errno(e, ERR_INTERNAL, "cannot open %s", path);
 		if (fd >= 0)
