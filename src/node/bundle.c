@@ -4,6 +4,10 @@
  * Built from tables: what every container gets (mounts, masked paths, devices), then what its spec asks for.  The order
  * of rights: a privileged container has everything; others start from Docker's default capabilities, add and drop
  * theirs, and keep the masks.  no_new_privs is set unless allowPrivilegeEscalation is left open.
+ *
+ * In a user namespace of an ordinary user some file systems cannot be mounted, because they show more than is that
+ * namespace's: then the host's own is bound instead.  There are no cgroups, so no limits; and no nodes of devices, so
+ * those are bound too.
  */
 #include "node/bundle.h"
 
@@ -309,30 +313,35 @@ static int make_process(const struct bundle_input *in, json_t **ret, struct err 
 	const char *cwd = jsonx_str(in->container, "workingDir");
 	json_int_t uid = jsonx_int_or(in->passwd, "uid", 0);
 	bool escalate = !json_is_false(security_of(in->container, "allowPrivilegeEscalation"));
+	int score = oom_score(in);
 	json_t *p;
 
 	if (!json_array_size(args))
 		return err_set(e, ERR_BAD_REQUEST, "no command specified");
 	if (!cwd || !*cwd)
 		cwd = jsonx_str_or(in->image_config, "config.WorkingDir", "/");
-	p = json_pack("{s:b, s:{s:I, s:I, s:O}, s:O, s:o, s:s, s:o, s:b, s:i}", "terminal",
+	p = json_pack("{s:b, s:{s:I, s:I, s:O}, s:O, s:o, s:s, s:o, s:b}", "terminal",
 		      jsonx_bool_or(in->container, "tty", false), "user", "uid", uid, "gid",
 		      (json_int_t)jsonx_int_or(in->passwd, "gid", 0), "additionalGids", jsonx_at(in->passwd, "groups"),
 		      "args", args, "env", complete_env(in, vars), "cwd", *cwd ? cwd : "/", "capabilities",
-		      capabilities(in->container, uid == 0, in->caps), "noNewPrivileges", !escalate, "oomScoreAdj",
-		      oom_score(in));
+		      capabilities(in->container, uid == 0, in->caps), "noNewPrivileges", !escalate);
+	/* An ordinary user may only raise it, and does not know from where. */
+	if (!in->rootless || score == OOM_SCORE_MAX)
+		json_object_set_new(p, "oomScoreAdj", json_integer(score));
 	*ret = p;
 	return 0;
 }
 
 /* ---- mounts ---- */
 
+#define TTY_GROUP "gid=5" /* by convention; not every user namespace has it */
+
 static const struct {
 	const char *target, *type, *source, *options;
 } system_mounts[] = {
 	{ "/proc", "proc", "proc", "nosuid,noexec,nodev" },
 	{ "/dev", "tmpfs", "tmpfs", "nosuid,strictatime,mode=755,size=65536k" },
-	{ "/dev/pts", "devpts", "devpts", "nosuid,noexec,newinstance,ptmxmode=0666,mode=0620,gid=5" },
+	{ "/dev/pts", "devpts", "devpts", "nosuid,noexec,newinstance,ptmxmode=0666,mode=0620," TTY_GROUP },
 	{ "/dev/mqueue", "mqueue", "mqueue", "nosuid,noexec,nodev" },
 	{ "/sys", "sysfs", "sysfs", "nosuid,noexec,nodev,ro" },
 	{ "/sys/fs/cgroup", "cgroup", "cgroup", "nosuid,noexec,nodev,relatime,ro" },
@@ -372,6 +381,33 @@ static void add_shm(const struct bundle_input *in, json_t *list)
 					      shared ? NULL : jsonx_stringf("size=%lld", (long long)in->shm_bytes)));
 }
 
+static json_t *bind_mount(const char *path, bool read_only)
+{
+	return json_pack("{s:s, s:s, s:s, s:[s,s]}", "destination", path, "type", "bind", "source", path, "options",
+			 "rbind", read_only ? "ro" : "rw");
+}
+
+/* What stands for a system mount in a user namespace; NULL: nothing does. */
+static json_t *rootless_mount(const struct bundle_input *in, const char *target, const char *type, json_t *options)
+{
+	size_t i;
+	json_t *v;
+
+	if (streq(type, "cgroup"))
+		return NULL;
+	if (streq(type, "sysfs"))
+		return bind_mount(target, true);
+	if ((streq(type, "proc") && !in->pid_ns) || (streq(type, "mqueue") && !in->ipc_ns))
+		return bind_mount(target, false);
+	json_array_foreach (options, i, v)
+		if (streq(type, "devpts") && streq(json_string_value(v), TTY_GROUP) && !in->tty_group) {
+			json_array_remove(options, i);
+			break;
+		}
+	return json_pack("{s:s, s:s, s:s, s:O}", "destination", target, "type", type, "source", type, "options",
+			 options);
+}
+
 static json_t *make_mounts(const struct bundle_input *in)
 {
 	json_t *list = json_array();
@@ -379,23 +415,30 @@ static json_t *make_mounts(const struct bundle_input *in)
 
 	for (size_t i = 0; i < ARRAY_SIZE(system_mounts); i++) {
 		bool sys = str_starts(system_mounts[i].target, "/sys");
-		json_t *options = options_list(system_mounts[i].options);
+		json_auto_t *options = options_list(system_mounts[i].options);
 
-		if (sys && privileged) /* a privileged container may write to /sys */
-			json_array_remove(options, json_array_size(options) - 1);
-		if (sys && in->rootless && streq(system_mounts[i].type, "sysfs")) {
-			json_decref(options);
-			json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:[s,s]}", "destination", "/sys", "type",
-							      "bind", "source", "/sys", "options", "rbind", "ro"));
+		if (in->rootless) {
+			json_t *m = rootless_mount(in, system_mounts[i].target, system_mounts[i].type, options);
+
+			if (m)
+				json_array_append_new(list, m);
 			continue;
 		}
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:o}", "destination", system_mounts[i].target,
+		if (sys && privileged) /* a privileged container may write to /sys */
+			json_array_remove(options, json_array_size(options) - 1);
+		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:O}", "destination", system_mounts[i].target,
 						      "type", system_mounts[i].type, "source", system_mounts[i].source,
 						      "options", options));
 	}
 	add_shm(in, list);
 	if (in->mounts)
 		json_array_extend(list, (json_t *)in->mounts);
+	for (size_t i = 0; in->rootless && i < json_array_size(in->devices); i++) {
+		const char *path = jsonx_str(json_array_get(in->devices, i), "path");
+
+		if (path)
+			json_array_append_new(list, bind_mount(path, false));
+	}
 	return list;
 }
 
@@ -491,9 +534,12 @@ static json_t *make_linux(const struct bundle_input *in)
 	add_namespace(namespaces, "network", in->net_ns);
 	add_namespace(namespaces, "ipc", in->ipc_ns);
 	add_namespace(namespaces, "uts", in->uts_ns);
-	linux_doc = json_pack("{s:o, s:s, s:o}", "namespaces", namespaces, "cgroupsPath", in->cgroup, "resources",
-			      make_resources(in));
-	if (json_array_size(in->devices))
+	linux_doc = json_pack("{s:o}", "namespaces", namespaces);
+	if (!in->rootless) {
+		json_object_set_new(linux_doc, "cgroupsPath", json_string(in->cgroup));
+		json_object_set_new(linux_doc, "resources", make_resources(in));
+	}
+	if (json_array_size(in->devices) && !in->rootless)
 		json_object_set(linux_doc, "devices", (json_t *)in->devices);
 	if (profile)
 		json_object_set_new(linux_doc, "seccomp", profile);

@@ -28,7 +28,8 @@ struct bundle_input {
 	uint64_t caps;         /* capabilities there are to give, a bit each; 0: all */
 	const char *shm;       /* what is mounted at /dev/shm; NULL: a new one of shm_bytes */
 	int64_t shm_bytes;
-	bool rootless;
+	bool rootless;  /* in a user namespace, without cgroups */
+	bool tty_group; /* which has a group 5 */
 };
 
 /* A new config.json document. */

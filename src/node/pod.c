@@ -115,7 +115,8 @@ static void add_containers(struct pod *p, const char *field, bool init)
 		c->init = init;
 		c->sidecar = init && str_same(jsonx_str(spec, "restartPolicy"), "Always");
 		/* No group for the whole pod: each costs a directory in a dozen hierarchies on older machines. */
-		c->cgroup = xasprintf("/stoker-%s/%s_%s", p->parts->prefix, p->uid, c->name);
+		c->cgroup = p->parts->rootless ? xstrdup("")
+					       : xasprintf("/stoker-%s/%s_%s", p->parts->prefix, p->uid, c->name);
 	}
 }
 
@@ -585,7 +586,7 @@ int pod_container_get(const struct pod *p, const char *container, bool previous,
 			       container, p->name);
 	*ret = (struct pod_container){
 		.id = c->id,
-		.cgroup = c->cgroup,
+		.cgroup = *c->cgroup ? c->cgroup : NULL,
 		.log_path = previous ? c->last_log_path : c->log_path,
 		.process = c->process,
 		.net_ns = p->net_ns,

@@ -25,12 +25,14 @@ struct node_parts {
 	struct images *images;
 	struct net *net; /* NULL: pods use the host's network */
 	struct services *services;
+	json_t *api_service; /* without a network: the one service that can be reached, as services_for_env() has it */
 	struct gpus *gpus;
 	struct logs *logs;
 	struct trash *trash;
 	const char *dir, *name, *prefix, *host_ip;
 	const json_t *host_roots;
-	bool fake; /* nothing is real but the API: no images, mounts or namespaces */
+	bool rootless; /* in a user namespace of ours: only what an ordinary user may do, no cgroups */
+	bool fake;     /* nothing is real but the API: no images, mounts or namespaces */
 	/* A pod is gone, or its cards have changed hands. */
 	void (*changed)(void *arg);
 	void (*gone)(void *arg, struct pod *p);
@@ -58,8 +60,8 @@ void pod_sweep(const struct node_parts *parts, const char *uid);
 
 /* A running (or ended) container for those who want to look inside. */
 struct pod_container {
-	const char *id; /* of the runtime */
-	const char *cgroup;
+	const char *id;     /* of the runtime */
+	const char *cgroup; /* NULL: it has none */
 	const char *log_path;
 	const json_t *process; /* OCI process: environment, user, rights */
 	const char *net_ns;    /* NULL: the host's */

@@ -15,12 +15,14 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "node/bundle.h"
+#include "node/idmap.h"
 #include "node/pod_parts.h"
 #include "node/rootfs.h"
 #include "node/sandbox.h"
 
 #define CONFIG_RETRY_MS 5000
 #define START_ERROR     128
+#define TTY_GID         5
 #define ACCOUNTS_MAX    (4u * 1024 * 1024)
 
 /* ---- looking into the root file system ---- */
@@ -35,13 +37,38 @@ static char *read_inside(const char *rootfs, const char *path)
 	return sbuf_steal(&text);
 }
 
+/* Without root a server has few ids to give, and the runtime's own words on that are hard to understand.  Further
+ * groups that are not there give no rights and are left out. */
+static int check_ids(json_t *user, struct err *e)
+{
+	int64_t uid = jsonx_int_or(user, "uid", 0);
+	int64_t gid = jsonx_int_or(user, "gid", 0);
+	json_t *groups = json_object_get(user, "groups");
+
+	for (size_t i = json_array_size(groups); i > 0; i--) {
+		int64_t group = json_integer_value(json_array_get(groups, i - 1));
+
+		if (group == gid || !idmap_has_gid((uint32_t)group))
+			json_array_remove(groups, i - 1);
+	}
+	if (idmap_has_uid((uint32_t)uid) && idmap_has_gid((uint32_t)gid))
+		return 0;
+	return err_set(e, ERR_INVALID,
+		       "the container is to run as user %lld and group %lld, and the server, which was not started by "
+		       "root, may not use them: give its account ranges in /etc/subuid and /etc/subgid, or start "
+		       "it as root",
+		       (long long)uid, (long long)gid);
+}
+
 static int read_accounts(struct ctr *c, const char *dir, const json_t *image, struct ctr_accounts *a, struct err *e)
 {
 	auto_free char *rootfs = xasprintf("%s/rootfs", dir);
 
 	a->passwd = read_inside(rootfs, "/etc/passwd");
 	a->group = read_inside(rootfs, "/etc/group");
-	return user_resolve(c->pod->obj, c->spec, image, a->passwd, a->group, &a->user, e);
+	if (user_resolve(c->pod->obj, c->spec, image, a->passwd, a->group, &a->user, e) < 0)
+		return -1;
+	return c->pod->parts->rootless ? check_ids(a->user, e) : 0;
 }
 
 static void accounts_done(struct ctr_accounts *a)
@@ -84,6 +111,8 @@ static int make_document(struct ctr *c, const json_t *pod, const json_t *image, 
 		.hostname = p->hostname,
 		.passwd = a->user,
 		.shm_bytes = pod_shm_bytes(p),
+		.rootless = p->parts->rootless,
+		.tty_group = idmap_has_gid(TTY_GID),
 	};
 
 	if (pod_shm_share(p, &shm, e) < 0)
@@ -122,6 +151,8 @@ static int prepare(struct ctr *c, const char *dir, const struct image_info *info
 
 	if (p->parts->services)
 		services = services_for_env(p->parts->services, p->ns);
+	else
+		services = json_incref(p->parts->api_service);
 	gpus_grant(p->parts->gpus, p->uid, c->name, &grant);
 	if (ctr_rootfs_make(c, e) == 0 && read_accounts(c, dir, info->config, &accounts, e) == 0 &&
 	    env_resolve(pod, c->spec, info->config, services, objects, &env, e) == 0) {

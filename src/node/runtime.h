@@ -48,7 +48,7 @@ struct container_start {
 	const char *log_path; /* CRI-style log file, appended; rotated to .1 .. .4 by the monitor, see protocol.h */
 	bool tty, stdin_open;
 	bool stdin_once;    /* its end is the end of the first one who attached, not kept open */
-	const char *cgroup; /* cgroup path of the container */
+	const char *cgroup; /* cgroup path of the container; "": it has none */
 };
 
 /* An extra process in a running container. */
@@ -99,6 +99,7 @@ struct runtime_config {
 	const char *dir;    /* state: DIR/run/... */
 	const char *name;   /* auto, crun, runc, fake */
 	const char *prefix; /* unique per data directory: first 8 hex digits of its hash; for cgroups and names */
+	bool rootless;      /* in a user namespace of ours: no cgroups */
 };
 
 /* Probes crun, then runc (design.md, machine-notes.md) by really running something; the error says what each said. */

@@ -59,6 +59,16 @@ static void on_fail(void *arg)
 	done(done_arg, -1, &error);
 }
 
+/* Without cgroups: a container always has a mount namespace of its own. */
+static bool in_same_root(const struct exec *x, pid_t pid)
+{
+	auto_free char *own = xasprintf("/proc/%d/ns/mnt", (int)pid);
+	auto_free char *first = xasprintf("/proc/%d/ns/mnt", (int)x->first);
+	struct stat a, b;
+
+	return stat(own, &a) == 0 && stat(first, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 static bool in_container(const struct exec *x, pid_t pid)
 {
 	auto_free char *path = xasprintf("/proc/%d/cgroup", (int)pid);
@@ -66,6 +76,8 @@ static bool in_container(const struct exec *x, pid_t pid)
 	auto_sbuf struct sbuf text = SBUF(MEMBERSHIP_MAX);
 	struct err e = ERR_INIT;
 
+	if (!*x->cgroup)
+		return in_same_root(x, pid);
 	return file_read(path, MEMBERSHIP_MAX, &text, &e) == 0 && text.p && strstr(text.p, want);
 }
 
@@ -135,8 +147,8 @@ static void make_raw(int fd)
 
 static int run(struct exec *x, const struct exec_start *start, const struct box *b, struct err *e)
 {
-	const char *argv[] = { x->oci->with.program, x->oci->root_arg, "exec", "--process", x->process_file,
-			       "--pid-file",         x->pid_file,      b->id,  NULL };
+	const char *argv[] = { x->oci->with.program, x->oci->with.option, x->oci->root_arg, "exec", "--process",
+			       x->process_file,      "--pid-file",        x->pid_file,      b->id,  NULL };
 	struct spawn s = {
 		.argv = argv,
 		.fds = { start->stdin_fd, start->tty ? start->stdin_fd : start->stdout_fd,
@@ -175,6 +187,7 @@ void *oci_exec(struct runtime *r, const struct exec_start *start,
 	}
 	o->exec_count++;
 	x->cgroup = xstrdup(b->cgroup);
+	x->first = b->pid;
 	x->pid_file = xasprintf("%s/exec-%u.pid", b->dir, o->exec_count);
 	x->process_file = xasprintf("%s/exec-%u.json", b->dir, o->exec_count);
 	if (run(x, start, b, &x->error) < 0)

@@ -25,6 +25,8 @@
 #define MONITOR_LAST_MS 50 /* from the container's last process to the monitor's end */
 #define SWEEP_MS        500
 #define LEAVE_TRIES     40
+#define KILL_MS         2000
+#define SAID_MAX        4096
 
 struct box *box_new(struct oci *o, const char *id)
 {
@@ -69,6 +71,19 @@ void box_free(void *box)
 
 /* --- what a monitor says --- */
 
+/* Without a cgroup and a pidfd only the runtime can tell whether a number is still the container's. */
+static void kill_by_runtime(const struct box *b)
+{
+	const struct oci *o = b->oci;
+	const char *argv[] = { o->with.program, o->with.option, o->root_arg, "kill", b->id, "KILL", NULL };
+	struct spawn s = { .argv = argv, .fds = { -1, -1, -1 } };
+	auto_sbuf struct sbuf said = SBUF(SAID_MAX);
+	struct err ignored = ERR_INIT;
+	int status;
+
+	(void)spawn_wait(&s, KILL_MS, &said, &status, &ignored);
+}
+
 struct exit_info box_give_up(struct box *b)
 {
 	int64_t kills = cgroup_oom_kills(b->cgroup);
@@ -76,6 +91,8 @@ struct exit_info box_give_up(struct box *b)
 	cgroup_kill(b->cgroup, SIGKILL);
 	if (b->pid_fd >= 0)
 		syscall(SYS_pidfd_send_signal, b->pid_fd, SIGKILL, NULL, 0);
+	else if (!*b->cgroup)
+		kill_by_runtime(b);
 	return (struct exit_info){
 		.code = EXIT_UNKNOWN, .unknown = true, .oom = kills > 0, .finished_us = clock_wall_micros()
 	};
@@ -162,7 +179,8 @@ static int oci_kill(struct runtime *r, const char *id, int signo, bool all, stru
 		b->pending_signal = signo;
 		return 0;
 	}
-	if (all)
+	/* Without a cgroup: all others end with the first, as it is the first of a pid namespace. */
+	if (all && *b->cgroup)
 		cgroup_kill(b->cgroup, signo);
 	else if (syscall(SYS_pidfd_send_signal, b->pid_fd, signo, NULL, 0) < 0 && errno != ESRCH)
 		return err_errno(e, ERR_INTERNAL, "cannot signal container %s", id);
@@ -280,7 +298,7 @@ int oci_open(struct loop *loop, const struct runtime_config *config, struct runt
 	o->run = xasprintf("%s/run", dir ? dir : config->dir);
 	o->prefix = xstrdup(config->prefix);
 	o->root_arg = xasprintf("--root=%s/oci", o->run);
-	o->monitors = xasprintf("/stoker-%s/monitors", config->prefix);
+	o->monitors = config->rootless ? xstrdup("") : xasprintf("/stoker-%s/monitors", config->prefix);
 	map_init(&o->boxes, box_free);
 	map_init(&o->leftovers, NULL);
 	if (make_dirs(o, e) < 0 || runtime_probe(config, o->run, &o->with, e) < 0 ||

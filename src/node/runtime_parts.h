@@ -48,6 +48,7 @@ void spawn_clean_words(struct sbuf *text);
 struct probed {
 	char *program;
 	const char *name;
+	const char *option; /* what it is to do about cgroups */
 	bool hide;
 };
 int runtime_probe(const struct runtime_config *c, const char *run_dir, struct probed *ret, struct err *e);
@@ -83,6 +84,7 @@ struct box {
 struct exec {
 	struct oci *oci;
 	char *pid_file, *process_file, *cgroup;
+	pid_t first; /* of the container */
 	pid_t child;
 	int kill_tries; /* 0: not asked for */
 	struct loop_timer kill_timer;

@@ -2,9 +2,9 @@
 /* runtime_probe.c - which OCI runtime works on this machine, found out by running something
  *
  * Versions and feature lists do not tell whether a runtime works with this kernel's cgroups, so each candidate really
- * runs `true` in a container: crun as it is, crun with the unified hierarchy hidden (see runtime_spawn.c), runc.  The
- * first that works is taken; if none does the error quotes them all.  The probe's root file system is the host's
- * programs and libraries, bound read-only.
+ * runs `true` in a container: crun as it is, crun with the unified hierarchy hidden (see runtime_spawn.c), runc;
+ * without root, crun and runc without cgroups.  The first that works is taken; if none does the error quotes them all.
+ * The probe's root file system is the host's programs and libraries, bound read-only.
  */
 #include <errno.h>
 #include <linux/magic.h>
@@ -21,12 +21,14 @@
 #define PROBE_TEXT_MAX (64u * 1024)
 
 static const struct candidate {
-	const char *name;
-	bool hide;
+	const char *name, *option;
+	bool hide, rootless;
 } candidates[] = {
-	{ "crun", false },
-	{ "crun", true },
-	{ "runc", false },
+	{ "crun", "--cgroup-manager=cgroupfs", false, false },
+	{ "crun", "--cgroup-manager=cgroupfs", true, false },
+	{ "runc", "--rootless=auto", false, false },
+	{ "crun", "--cgroup-manager=disabled", false, true },
+	{ "runc", "--rootless=true", false, true },
 };
 
 static bool is_hybrid(void)
@@ -64,11 +66,11 @@ static json_t *probe_config(const char *root, const char *cgroup)
 	for (size_t i = 0; i < ARRAY_SIZE(tops); i++)
 		borrow(root, tops[i], mounts);
 	return json_pack(
-		"{s:s, s:{s:{s:i,s:i}, s:[s], s:[s], s:s}, s:{s:s, s:b}, s:o, s:{s:s, s:[{s:s},{s:s},{s:s},{s:s}]}}",
+		"{s:s, s:{s:{s:i,s:i}, s:[s], s:[s], s:s}, s:{s:s, s:b}, s:o, s:{s:s*, s:[{s:s},{s:s},{s:s},{s:s}]}}",
 		"ociVersion", "1.0.2", "process", "user", "uid", 0, "gid", 0, "args",
 		access("/bin/true", X_OK) == 0 ? "/bin/true" : "/usr/bin/true", "env", "PATH=/bin:/usr/bin", "cwd", "/",
-		"root", "path", root, "readonly", 0, "mounts", mounts, "linux", "cgroupsPath", cgroup, "namespaces",
-		"type", "pid", "type", "mount", "type", "ipc", "type", "uts");
+		"root", "path", root, "readonly", 0, "mounts", mounts, "linux", "cgroupsPath", *cgroup ? cgroup : NULL,
+		"namespaces", "type", "pid", "type", "mount", "type", "ipc", "type", "uts");
 }
 
 static int write_bundle(const char *dir, const char *cgroup, struct err *e)
@@ -84,14 +86,14 @@ static int write_bundle(const char *dir, const char *cgroup, struct err *e)
 	return state_write(dir, "config.json", sbuf_str(&text), e);
 }
 
-static int try_runtime(const char *program, bool hide, const char *dir, struct err *e)
+static int try_runtime(const char *program, const struct candidate *c, const char *dir, struct err *e)
 {
 	auto_free char *root_arg = xasprintf("--root=%s/state", dir);
 	auto_free char *id = xasprintf("stoker-probe-%d", (int)getpid());
 	auto_sbuf struct sbuf said = SBUF(PROBE_TEXT_MAX);
-	const char *run[] = { program, root_arg, "run", "--bundle", dir, id, NULL };
-	const char *delete[] = { program, root_arg, "delete", "--force", id, NULL };
-	struct spawn s = { .argv = run, .fds = { -1, -1, -1 }, .hide = hide };
+	const char *run[] = { program, c->option, root_arg, "run", "--bundle", dir, id, NULL };
+	const char *delete[] = { program, c->option, root_arg, "delete", "--force", id, NULL };
+	struct spawn s = { .argv = run, .fds = { -1, -1, -1 }, .hide = c->hide };
 	struct err ignored = ERR_INIT;
 	int status = 0, rc = spawn_wait(&s, PROBE_MS, &said, &status, e);
 
@@ -108,20 +110,24 @@ static int try_runtime(const char *program, bool hide, const char *dir, struct e
 }
 
 /* Goes through the candidates `want` allows; what each said is gathered in `tried`. */
-static int pick_runtime(const char *want, const char *dir, struct probed *p, struct sbuf *tried)
+static int pick_runtime(const struct runtime_config *config, const char *dir, struct probed *p, struct sbuf *tried)
 {
+	const char *want = config->name;
+
 	for (size_t i = 0; i < ARRAY_SIZE(candidates); i++) {
 		const struct candidate *c = &candidates[i];
 		auto_free char *program = spawn_find(c->name);
 		struct err why = ERR_INIT;
 
-		if ((!streq(want, "auto") && !streq(want, c->name)) || (c->hide && !is_hybrid()))
+		if ((!streq(want, "auto") && !streq(want, c->name)) || (c->hide && !is_hybrid()) ||
+		    c->rootless != config->rootless)
 			continue;
 		if (!program)
 			err_set(&why, ERR_UNAVAILABLE, "not installed");
-		else if (try_runtime(program, c->hide, dir, &why) == 0) {
+		else if (try_runtime(program, c, dir, &why) == 0) {
 			p->program = TAKE(program);
 			p->name = c->name;
+			p->option = c->option;
 			p->hide = c->hide;
 			return 0;
 		}
@@ -134,12 +140,12 @@ static int pick_runtime(const char *want, const char *dir, struct probed *p, str
 int runtime_probe(const struct runtime_config *c, const char *run_dir, struct probed *ret, struct err *e)
 {
 	auto_free char *dir = xasprintf("%s/probe-%d", run_dir, (int)getpid());
-	auto_free char *cgroup = xasprintf("/stoker-%s/probe-%d", c->prefix, (int)getpid());
+	auto_free char *cgroup = c->rootless ? xstrdup("") : xasprintf("/stoker-%s/probe-%d", c->prefix, (int)getpid());
 	auto_sbuf struct sbuf tried = SBUF(900);
 	struct probed p = { .program = NULL };
 	int rc = write_bundle(dir, cgroup, e);
 
-	if (rc == 0 && pick_runtime(c->name, dir, &p, &tried) < 0)
+	if (rc == 0 && pick_runtime(c, dir, &p, &tried) < 0)
 		rc = err_set(e, ERR_UNAVAILABLE, "no container runtime works here: %s", tried.p ? tried.p : "");
 	state_remove_tree(dir);
 	cgroup_remove(cgroup);

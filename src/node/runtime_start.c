@@ -175,6 +175,7 @@ static int spawn_monitor(struct box *b, const struct container_start *c, int loc
 			       [MONITOR_ARG_LOG] = c->log_path,
 			       [MONITOR_ARG_JOIN] = b->oci->join,
 			       [MONITOR_ARG_RUNTIME] = with->program,
+			       with->option,
 			       b->oci->root_arg,
 			       words,
 			       "run",
