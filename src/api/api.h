@@ -94,6 +94,10 @@ struct api_config {
 	/* Array of directories below which users' hostPath volumes may be, owned by the caller; NULL: each user's home.
 	 */
 	const json_t *host_roots;
+	/* The server is root in a user namespace of this account's.  The kernel tells it of everybody else on the Unix
+	 * socket only that it is somebody else. */
+	bool in_user_namespace;
+	uid_t owner;
 };
 
 int api_new(struct loop *loop, struct store *store, struct pki *pki, const struct api_config *config, struct api **ret,

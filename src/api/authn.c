@@ -80,7 +80,7 @@ static int transport_identity(struct authn *a, struct http_request *req, struct 
 	else if (header)
 		return authn_bearer(a, token_of_header(header), ret, e);
 	else if (peer->local)
-		*ret = identity_ref(authn_local_identity(a, peer->uid));
+		return authn_local_identity(a, peer->uid, ret, e);
 	else
 		*ret = identity_ref(a->anonymous);
 	return 0;

@@ -4,6 +4,9 @@
  * Names come from the system's own databases, which may mean a directory server; so the answer is kept for some
  * seconds, and a change of group membership shows after that.  Admins are root, the account that runs the server
  * (who owns every file of it anyway) and members of the configured group.
+ *
+ * A server in a user namespace sees its own account as root, and all others as one and the same number.  It takes
+ * nobody's word but that of its own account there; the others have tokens and certificates.
  */
 #include "api/authn_parts.h"
 
@@ -78,12 +81,18 @@ static void add_unix_groups(struct identity *id, const char *account, gid_t prim
 	}
 }
 
+/* As this machine knows it. */
+static uid_t own_uid(const struct authn *a)
+{
+	return api_config(a->api)->in_user_namespace ? api_config(a->api)->owner : geteuid();
+}
+
 static bool is_admin(const struct authn *a, uid_t uid, const struct identity *id)
 {
 	const char *configured = api_config(a->api)->admin_group;
 	auto_free char *group = configured && *configured ? xasprintf("unix:%s", configured) : NULL;
 
-	return uid == 0 || uid == geteuid() || (group && caller_in_group(identity_caller(id), group));
+	return uid == 0 || uid == own_uid(a) || (group && caller_in_group(identity_caller(id), group));
 }
 
 static struct identity *look_up(struct authn *a, uid_t uid)
@@ -105,14 +114,23 @@ static struct identity *look_up(struct authn *a, uid_t uid)
 	return id;
 }
 
-struct identity *authn_local_identity(struct authn *a, uid_t uid)
+int authn_local_identity(struct authn *a, uid_t uid, struct identity **ret, struct err *e)
 {
+	const struct api_config *config = api_config(a->api);
 	struct uid_slot *slot = &a->uids[uid % UID_SLOTS];
 	int64_t now = clock_mono_ms();
 
-	if (slot->id && slot->uid == uid && now < slot->until_ms)
-		return slot->id;
-	identity_free(slot->id);
-	*slot = (struct uid_slot){ .uid = uid, .until_ms = now + KEEP_MS, .id = look_up(a, uid) };
-	return slot->id;
+	if (config->in_user_namespace && uid != 0)
+		return err_set(e, ERR_UNAUTHORIZED,
+			       "this server was started by user %u, not by root, and cannot recognise other users on "
+			       "its socket: use a token (stoker token create) or a kubeconfig",
+			       (unsigned)config->owner);
+	if (!slot->id || slot->uid != uid || now >= slot->until_ms) {
+		identity_free(slot->id);
+		*slot = (struct uid_slot){ .uid = uid,
+					   .until_ms = now + KEEP_MS,
+					   .id = look_up(a, config->in_user_namespace ? config->owner : uid) };
+	}
+	*ret = identity_ref(slot->id);
+	return 0;
 }

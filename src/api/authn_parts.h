@@ -55,7 +55,7 @@ struct uid_slot {
 	struct identity *id;
 };
 /* Borrowed until the next call. */
-struct identity *authn_local_identity(struct authn *a, uid_t uid);
+int authn_local_identity(struct authn *a, uid_t uid, struct identity **ret, struct err *e);
 
 /* --- authn_token.c, authn_jwt.c --- */
 /* An object whose end is the token's end. */

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "client/client.h"
+#include "node/rootless.h"
 
 #define INTERRUPTED 130 /* as a shell reports it */
 
@@ -25,6 +26,10 @@ int image_session_open(const char *data, bool quiet, struct image_session *ret, 
 	/* A mistyped directory must not become a new, empty store. */
 	if (stat(config.dir, &st) < 0)
 		return err_errno(e, ERR_NOT_FOUND, "%s (give the server's data directory with --data)", config.dir);
+	/* Layers of an ordinary user's store belong to ids that exist only in its user namespace.  Without one there
+	 * are none such. */
+	if (geteuid() != 0 && rootless_enter(config.dir, false, e) < 0)
+		err_clear(e);
 	ret->loop = loop_new();
 	if (images_open(ret->loop, &config, &ret->images, e) < 0) {
 		loop_free(ret->loop);

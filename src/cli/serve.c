@@ -28,6 +28,7 @@
 #include "control/control.h"
 #include "loop/http.h"
 #include "node/node.h"
+#include "node/rootless.h"
 #include "sched/sched.h"
 
 #define HISTORY_SECONDS 600
@@ -157,6 +158,10 @@ struct server {
 	char *advertise;
 	int port;
 	int status;
+	/* without root */
+	bool in_user_namespace, fresh_namespace;
+	uid_t owner;
+	struct err no_namespace; /* why there is none */
 };
 
 /* ---- settings ---- */
@@ -294,6 +299,8 @@ static int open_api(struct server *sv, const struct serve_settings *s, struct er
 		.audit_bytes = s->audit_mib * 1024 * 1024,
 		.advertise = sv->advertise,
 		.host_roots = sv->host_roots,
+		.in_user_namespace = sv->in_user_namespace,
+		.owner = sv->owner,
 	};
 
 	if (api_new(sv->loop, sv->store, sv->pki, &config, &sv->api, e) < 0)
@@ -340,6 +347,8 @@ static int open_node(struct server *sv, const struct serve_settings *s, struct e
 		.api_port = sv->port,
 		.log_keep_seconds = s->log_keep,
 		.log_max_bytes = s->log_mib * 1024 * 1024,
+		.rootless = sv->in_user_namespace,
+		.problem = sv->no_namespace.kind != ERR_NONE ? sv->no_namespace.text : NULL,
 	};
 
 	if (s->no_node)
@@ -416,8 +425,16 @@ static void on_stop(void *arg, int signo)
 	stop(arg);
 }
 
+/* The user namespace goes with the last pod. */
+static void leave_namespace(const struct server *sv)
+{
+	if (sv->in_user_namespace && (sv->node ? node_is_idle(sv->node) : sv->fresh_namespace))
+		rootless_leave(sv->data);
+}
+
 static void server_done(struct server *sv)
 {
+	leave_namespace(sv);
 	http_server_free(sv->http);
 	tls_server_free(sv->tls);
 	rest_free(sv->rest);
@@ -436,6 +453,24 @@ static void server_done(struct server *sv)
 	json_decref(sv->host_roots);
 }
 
+/* Before anything is opened or started: an ordinary user runs pods as root of a user namespace of its own. */
+static void enter_namespace(struct server *sv, const struct serve_settings *s)
+{
+	uid_t owner = geteuid();
+	int r;
+
+	if (owner == 0 || s->no_node || (s->runtime && streq(s->runtime, "fake")))
+		return;
+	r = rootless_enter(s->data, true, &sv->no_namespace);
+	if (r < 0) {
+		log_error("%s; no pods will run", sv->no_namespace.text);
+		return;
+	}
+	sv->in_user_namespace = true;
+	sv->fresh_namespace = r > 0;
+	sv->owner = owner;
+}
+
 static int start(struct server *sv, const struct serve_settings *s, struct err *e)
 {
 	static const int stops[] = { SIGTERM, SIGINT };
@@ -444,7 +479,6 @@ static int start(struct server *sv, const struct serve_settings *s, struct err *
 
 	if (split_address(s->listen, &host, &port, e) < 0 || read_host_paths(sv, s, e) < 0)
 		return -1;
-	sv->data = s->data;
 	sv->advertise = xcalloc(1, 300);
 	if (open_store(sv, s, e) < 0 || open_api(sv, s, e) < 0 || listen_all(sv, s, host, port, e) < 0 ||
 	    open_node(sv, s, e) < 0)
@@ -484,7 +518,7 @@ static int run_serve(const struct command *cmd, int argc, char **argv)
 	auto_sbuf struct sbuf data = SBUF(4096);
 	auto_sbuf struct sbuf sock = SBUF(4096);
 	struct opt_strings words = { 0 };
-	struct server sv = { 0 };
+	struct server sv = { .no_namespace = ERR_INIT };
 	struct err e = ERR_INIT;
 	char **rest;
 	int nrest;
@@ -515,6 +549,8 @@ static int run_serve(const struct command *cmd, int argc, char **argv)
 	raise_file_limit();
 	ARRAY_PUSH(s.sans.items, s.sans.n, s.sans.cap, (const char *)NULL);
 	s.sans.n--;
+	sv.data = s.data;
+	enter_namespace(&sv, &s);
 	sv.loop = loop_new();
 	r = start(&sv, &s, &e);
 	if (r == 0)

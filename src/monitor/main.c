@@ -168,12 +168,25 @@ static bool reserve_state(struct monitor *m)
 	       SYS(SYS_pwrite64, m->state_fd, &m->record, sizeof(m->record), 0) == (long)sizeof(m->record);
 }
 
+/* Only SIGKILL ends it. */
+static void hold_namespaces(void)
+{
+	uint64_t all = ~0ull;
+
+	SYS(SYS_prctl, PR_SET_NAME, MONITOR_NAME);
+	SYS(SYS_rt_sigprocmask, SIG_SETMASK, &all, 0, sizeof(all));
+	for (;;)
+		SYS(SYS_ppoll, 0, 0, 0, 0, 8);
+}
+
 void monitor_main(void **stack)
 {
 	static struct monitor monitor;
 	struct monitor *m = &monitor;
 	int status = 0;
 
+	if ((long)stack[0] == 2 && text_eq((char *)stack[2], MONITOR_HOLD))
+		hold_namespaces();
 	if ((long)stack[0] <= MONITOR_ARG_RUNTIME)
 		sys_exit(2);
 	init(m, stack);

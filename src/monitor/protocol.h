@@ -24,6 +24,10 @@
  * the other commands.  After MONITOR_ATTACH packets are the container's input, and its output comes as packets of a
  * byte (MONITOR_STDOUT, MONITOR_STDERR) and text, of at most MONITOR_PACKET together.
  *
+ *	stoker-monitor hold
+ *
+ * is a process that does nothing but keep the lock and its namespaces, for a server without root: see node/rootless.c.
+ *
  * A monitor may be older than the server that talks to it: fields and commands are added at the end, never changed.
  */
 #ifndef STOKER_MONITOR_PROTOCOL_H
@@ -39,6 +43,7 @@
 
 #define MONITOR_NAME    "stoker-monitor"
 #define MONITOR_CONSOLE "--console-socket=@"
+#define MONITOR_HOLD    "hold"
 
 /* Arguments, by position. */
 enum {

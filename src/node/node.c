@@ -96,6 +96,7 @@ static struct node_facts facts_of(const struct node *n)
 		.ip = n->ip,
 		.runtime = n->parts.runtime ? n->parts.runtime->ops->name : NULL,
 		.problem = n->problem,
+		.rootless = n->parts.rootless,
 		.dir = n->dir,
 		.gpus = n->parts.gpus,
 		.images = n->parts.images,
@@ -239,6 +240,14 @@ static size_t count_holding(const struct node *n)
 	while (map_next(&n->pods, &pos, &uid, &p))
 		count += pod_holds(p);
 	return count;
+}
+
+/* Before adoption nobody knows what is still there, unless there is no container at all. */
+bool node_is_idle(const struct node *n)
+{
+	auto_free char *path = xasprintf("%s/run/containers", n->dir);
+
+	return n->adopted ? !count_holding(n) : rmdir(path) == 0 || errno == ENOENT;
 }
 
 static void on_check(void *arg)
@@ -434,7 +443,9 @@ static void open_network(struct node *n, const struct node_config *config)
 
 static void open_runtime(struct node *n, const struct node_config *config)
 {
-	struct runtime_config c = { .dir = n->dir, .name = config->runtime, .prefix = n->prefix };
+	struct runtime_config c = {
+		.dir = n->dir, .name = config->runtime, .prefix = n->prefix, .rootless = config->rootless
+	};
 	struct runtime_events events = { .exited = on_exited, .arg = n };
 	struct err e = ERR_INIT;
 
@@ -453,14 +464,15 @@ static bool is_mount(const char *path)
 }
 
 /* What lives only as long as the machine is up is kept in memory: small files that come and go with each container cost
- * the disk's file system more than all else.  Root only; others use the disk. */
+ * the disk's file system more than all else.  Without root it stays on disk: a mount could be
+ * seen from inside the user namespace only, and the way there is in this directory. */
 static void mount_run(const struct node *n)
 {
 	auto_free char *path = xasprintf("%s/run", n->dir);
 	struct statfs fs;
 	struct err e = ERR_INIT;
 
-	if (n->parts.fake || file_make_dirs(path, 0700, &e) < 0 ||
+	if (n->parts.fake || n->parts.rootless || file_make_dirs(path, 0700, &e) < 0 ||
 	    (statfs(path, &fs) == 0 && fs.f_type == TMPFS_MAGIC && is_mount(path)))
 		return;
 	if (mount("stoker", path, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0700") < 0)
@@ -489,8 +501,16 @@ static int open_parts(struct node *n, const struct node_config *config, struct e
 	n->parts.trash = trash_new(n->parts.loop, n->dir);
 	n->claim_dirs = claim_dirs_new(n->parts.client, n->dir, n->parts.trash);
 	n->image_keep = image_keep_new(n->parts.loop, n->parts.images, &(struct image_keep_config){ 0 });
-	open_runtime(n, config);
-	if (n->parts.fake)
+	if (config->problem)
+		n->problem = xstrdup(config->problem);
+	else
+		open_runtime(n, config);
+	/* Without root there is no network but the host's, and nobody to wait for. */
+	if (n->parts.rootless)
+		n->parts.api_service =
+			json_pack("[{s:{s:s}, s:{s:s, s:[{s:s, s:i}]}}]", "metadata", "name", "kubernetes", "spec",
+				  "clusterIP", config->api_host, "ports", "name", "https", "port", config->api_port);
+	if (n->parts.fake || n->parts.rootless || config->problem)
 		n->services_known = true;
 	else
 		open_network(n, config);
@@ -521,6 +541,7 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 					.prefix = n->prefix,
 					.host_ip = n->ip,
 					.host_roots = config->host_roots,
+					.rootless = config->rootless,
 					.fake = config->runtime && streq(config->runtime, "fake"),
 					.changed = on_parts_changed,
 					.gone = on_gone,
@@ -570,6 +591,7 @@ void node_free(struct node *n)
 	if (last)
 		unmount_run(n);
 	json_decref(n->status);
+	json_decref(n->parts.api_service);
 	free(n->dir);
 	free(n->name);
 	free(n->prefix);

@@ -20,12 +20,16 @@ struct node_config {
 	int api_port;
 	const json_t *host_roots; /* directories below which other users' hostPath volumes must be; NULL: none */
 	int64_t log_keep_seconds, log_max_bytes;
+	bool rootless;       /* in a user namespace of ours (rootless.h): host network, no limits */
+	const char *problem; /* why this machine cannot run pods at all; or NULL */
 };
 
 /* Never fails for what the machine lacks: the node is then NotReady and says why. */
 int node_new(struct client *c, const struct node_config *config, struct node **ret, struct err *e);
 /* Ends every pod, as when a machine is shut down; `done` once, when nothing of them is left on this machine. */
 void node_drain(struct node *n, void (*done)(void *arg), void *arg);
+/* It is known that no pod has anything on this machine. */
+bool node_is_idle(const struct node *n);
 /* Containers go on.  The network goes when no pod has a part in it. */
 void node_free(struct node *n);
 struct kubelet *node_kubelet(struct node *n);

@@ -16,6 +16,7 @@
 #define IMAGES_MAX  50
 #define KEPT_MEMORY (256ll << 20) /* for the system and the server, out of allocatable */
 #define LINE_MAX_   4096
+#define ROOTLESS    "on the host's network, and without enforcing limits"
 
 /* The first line of a file, or "". */
 static char *first_line(const char *path)
@@ -57,13 +58,17 @@ json_t *node_metadata(const struct node_facts *f)
 {
 	json_t *labels = f->gpus ? gpus_labels(f->gpus) : json_object();
 	struct utsname u;
+	json_t *meta;
 
 	uname(&u);
 	json_object_set_new(labels, "kubernetes.io/hostname", json_string(f->name));
 	json_object_set_new(labels, "kubernetes.io/os", json_string("linux"));
 	json_object_set_new(labels, "kubernetes.io/arch", json_string(architecture(u.machine)));
-	return json_pack("{s:s, s:o, s:o}", "name", f->name, "labels", labels, "annotations",
+	meta = json_pack("{s:s, s:o, s:o}", "name", f->name, "labels", labels, "annotations",
 			 f->gpus ? gpus_annotations(f->gpus) : json_object());
+	if (f->rootless)
+		json_object_set_new(json_object_get(meta, "annotations"), "stoker.dev/rootless", json_string("true"));
+	return meta;
 }
 
 /* ---- status ---- */
@@ -150,7 +155,9 @@ static json_t *conditions(const struct node_facts *f)
 	add_condition(list, f, "DiskPressure", false, "KubeletHasNoDiskPressure", "kubelet has no disk pressure");
 	add_condition(list, f, "PIDPressure", false, "KubeletHasSufficientPID", "kubelet has sufficient PID available");
 	add_condition(list, f, "Ready", !f->problem, f->problem ? "KubeletNotReady" : "KubeletReady",
-		      f->problem ? f->problem : "stoker is running pods");
+		      f->problem    ? f->problem
+		      : f->rootless ? "stoker is running pods, as an ordinary user: " ROOTLESS
+				    : "stoker is running pods");
 	return list;
 }
 

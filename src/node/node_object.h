@@ -11,6 +11,7 @@
 struct node_facts {
 	const char *name, *ip, *runtime, *pod_cidr;
 	const char *problem; /* why it is not ready; NULL: it is */
+	bool rootless;       /* runs pods in a user namespace */
 	const char *dir;     /* whose disk counts */
 	struct gpus *gpus;
 	struct images *images;
