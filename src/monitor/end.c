@@ -3,7 +3,8 @@
  *
  * With a pid namespace of its own the kernel has killed everything else before we hear of the end.  Without (hostPID, a
  * pid namespace shared by the pod) others may be left in the container's group, and they may hold its pipes; they are
- * killed.  Output is read to its last byte, for which there is a limit only if someone outside still holds the pipe.
+ * killed.  A server without root has no groups; then those are ours to kill who were left to us, as we are a subreaper.
+ * Output is read to its last byte, for which there is a limit only if someone outside still holds the pipe.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,17 +56,17 @@ bool stream_read(struct monitor *m, struct stream *s)
 
 /* --- the group --- */
 
-/* Signals every process in the group; returns how many there were. */
-static int kill_members(int dir)
+/* Signals every process in a list, which is a file of numbers; returns how many there were. */
+static int kill_listed(int dir, const char *list)
 {
-	int fd = (int)sys_openat(dir, "cgroup.procs", O_RDONLY), count = 0;
+	int fd = (int)sys_openat(dir, list, O_RDONLY), count = 0;
 	char buf[STAT_MAX];
 	int64_t pid = 0;
 	long n;
 
 	while (fd >= 0 && (n = sys_read(fd, buf, sizeof(buf))) > 0) {
 		for (long i = 0; i < n; i++) {
-			if (buf[i] != '\n') {
+			if (buf[i] != '\n' && buf[i] != ' ') {
 				pid = pid * 10 + (buf[i] - '0');
 				continue;
 			}
@@ -84,7 +85,7 @@ static bool group_is_empty(int dir)
 {
 	int fd, rc;
 
-	if (dir < 0 || kill_members(dir) == 0)
+	if (dir < 0 || kill_listed(dir, "cgroup.procs") == 0)
 		return true;
 	/* cgroup2 does it at one stroke. */
 	fd = (int)sys_openat(dir, "cgroup.kill", O_WRONLY);
@@ -92,6 +93,19 @@ static bool group_is_empty(int dir)
 	(void)rc;
 	sys_close(fd);
 	return false;
+}
+
+/* Without a group: who has lost its parents is our child, generation by generation. */
+static void kill_orphans(void)
+{
+	struct timespec step = { .tv_nsec = 1000000 };
+	int64_t deadline = sys_clock_ms() + DRAIN_MS;
+
+	while (kill_listed(AT_FDCWD, "/proc/thread-self/children") && sys_clock_ms() < deadline) {
+		while (SYS(SYS_wait4, -1, 0, WNOHANG | __WALL, 0) > 0)
+			;
+		SYS(SYS_ppoll, 0, 0, &step, 0, 8);
+	}
 }
 
 static bool out_of_memory(const char *path)
@@ -179,6 +193,8 @@ void end_container(struct monitor *m, int status)
 	m->record.code = signo ? 128 + signo : WEXITSTATUS(status);
 	/* A shell says 128+N for a child that a signal ended; there is no telling the two apart later either. */
 	m->record.signal = m->record.code > 128 && m->record.code <= 128 + 64 ? m->record.code - 128 : 0;
+	if (!cgroup[0])
+		kill_orphans();
 	drain(m, group);
 	sys_close(group);
 	m->record.oom = m->record.code && out_of_memory(m->argv[MONITOR_ARG_OOM]);

@@ -393,11 +393,11 @@ static json_t *rootless_mount(const struct bundle_input *in, const char *target,
 	size_t i;
 	json_t *v;
 
-	if (streq(type, "cgroup"))
+	if (streq(type, "cgroup") || (streq(type, "mqueue") && !in->ipc_ns))
 		return NULL;
 	if (streq(type, "sysfs"))
 		return bind_mount(target, true);
-	if ((streq(type, "proc") && !in->pid_ns) || (streq(type, "mqueue") && !in->ipc_ns))
+	if (streq(type, "proc") && !in->pid_ns)
 		return bind_mount(target, false);
 	json_array_foreach (options, i, v)
 		if (streq(type, "devpts") && streq(json_string_value(v), TTY_GROUP) && !in->tty_group) {

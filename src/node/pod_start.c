@@ -7,7 +7,10 @@
  *waiting, with a reason, and is tried again.  What the runtime refuses (no such program) is the end of this run, with
  *exit code 128.
  */
+#include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -121,6 +124,27 @@ static int make_document(struct ctr *c, const json_t *pod, const json_t *image, 
 	return bundle_make(&in, ret, e);
 }
 
+/* Where the image is mounted in parts, a read-only root is one of its mounts only: the others are named. */
+static void close_parts(const struct ctr *c, const char *rootfs, json_t *doc)
+{
+	DIR *d = json_is_true(jsonx_at(doc, "root.readonly")) && c->pod->parts->rootless ? opendir(rootfs) : NULL;
+	json_t *paths = json_array();
+	struct dirent *entry;
+	struct stat root, st;
+
+	while (d && fstat(dirfd(d), &root) == 0 && (entry = readdir(d)))
+		if (!streq(entry->d_name, ".") && !streq(entry->d_name, "..") &&
+		    fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_dev != root.st_dev)
+			json_array_append_new(paths, jsonx_stringf("/%s", entry->d_name));
+	if (d)
+		closedir(d);
+	if (json_array_size(paths)) {
+		json_array_extend(paths, jsonx_at(doc, "linux.readonlyPaths"));
+		json_object_set(json_object_get(doc, "linux"), "readonlyPaths", paths);
+	}
+	json_decref(paths);
+}
+
 /* The fake runtime reads its script from annotations; nothing else of the pod is real. */
 static json_t *fake_document(const struct ctr *c)
 {
@@ -165,6 +189,8 @@ static int prepare(struct ctr *c, const char *dir, const struct image_info *info
 		r = rootfs_check(rootfs, *ret, e);
 	if (r == 0)
 		rootfs_make_dir(rootfs, jsonx_str_or(*ret, "process.cwd", "/"));
+	if (r == 0)
+		close_parts(c, rootfs, *ret);
 	ctr_rights_done(&rights);
 	gpu_grant_done(&grant);
 	accounts_done(&accounts);

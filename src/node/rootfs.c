@@ -175,9 +175,9 @@ static int check_mounts(const char *rootfs, const json_t *mounts, struct err *e)
 		auto_sbuf struct sbuf at = SBUF(MAX_PATH);
 		const char *where = jsonx_str_or(m, "destination", "");
 
-		/* /sys of the host on /sys is how a server without root has one at all. */
+		/* The host's own in its place is how a server without root has one at all. */
 		if (!str_same(jsonx_str(m, "type"), "bind") ||
-		    (streq(where, "/sys") && str_same(jsonx_str(m, "source"), "/sys")))
+		    (rule_one_of(where, "/sys|/proc") && str_same(jsonx_str(m, "source"), where)))
 			continue;
 		if (rootfs_resolve(rootfs, where, &at, e) < 0)
 			return -1;

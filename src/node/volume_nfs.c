@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "node/idmap.h"
 #include "node/volume_parts.h"
 
 #define AGAIN_SECONDS 10
@@ -181,7 +182,7 @@ int volume_nfs_prepare(const struct volume *v, struct err *e)
 		return 0;
 	if (state == VOLUME_JOB_DONE && !streq(result.p, MOUNTED) && is_recent(v, job))
 		return err_set(e, ERR_INTERNAL, "%s", result.p);
-	if (geteuid() != 0)
+	if (geteuid() != 0 || !idmap_is_whole())
 		return err_set(e, ERR_INVALID, "nfs volumes need a server that runs as root");
 	if (!is_installed(HELPER))
 		return err_set(e, ERR_INVALID,

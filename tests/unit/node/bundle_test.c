@@ -190,3 +190,89 @@ TEST("shared memory is the pod's own, or the host's")
 		CHECK_STR(type, host ? "bind" : "tmpfs");
 	}
 }
+
+/* The document of a container of a server without root. */
+static json_t *make_rootless(const char *pid_ns, const char *ipc_ns, bool tty_group, const char *qos)
+{
+	json_auto_t *container =
+		json_pack("{s:[s], s:{s:{s:s}}}", "command", "sh", "resources", "limits", "memory", "1Gi");
+	json_auto_t *env = json_pack("[s]", "PATH=/bin");
+	json_auto_t *user =
+		json_pack("{s:i, s:i, s:[], s:s, s:s}", "uid", 0, "gid", 0, "groups", "name", "", "home", "/");
+	json_auto_t *pod = json_pack("{s:{s:s}, s:{s:s}}", "metadata", "name", "p", "status", "qosClass", qos);
+	json_auto_t *devices =
+		json_pack("[{s:s, s:s, s:i, s:i}]", "path", "/dev/nvidia0", "type", "c", "major", 195, "minor", 0);
+	struct bundle_input in = { .pod = pod,
+				   .container = container,
+				   .env = env,
+				   .passwd = user,
+				   .cgroup = "",
+				   .devices = devices,
+				   .pid_ns = pid_ns,
+				   .ipc_ns = ipc_ns,
+				   .shm_bytes = 1 << 20,
+				   .rootless = true,
+				   .tty_group = tty_group };
+	struct err e = ERR_INIT;
+	json_t *doc = NULL;
+
+	CHECK_INT(bundle_make(&in, &doc, &e), 0);
+	return doc;
+}
+
+static const json_t *mount_at(const json_t *doc, const char *target)
+{
+	json_t *m;
+	size_t i;
+
+	json_array_foreach (json_object_get(doc, "mounts"), i, m)
+		if (str_same(jsonx_str(m, "destination"), target))
+			return m;
+	return NULL;
+}
+
+static bool has_option(const json_t *m, const char *option)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (json_object_get(m, "options"), i, v)
+		if (str_same(json_string_value(v), option))
+			return true;
+	return false;
+}
+
+TEST("without root a container has no cgroup and no limits, and borrows what cannot be mounted")
+{
+	json_auto_t *doc = make_rootless("", "", false, "BestEffort");
+
+	CHECK(!jsonx_at(doc, "linux.cgroupsPath"));
+	CHECK(!jsonx_at(doc, "linux.resources"));
+	CHECK(!jsonx_at(doc, "linux.devices"));
+	CHECK(!mount_at(doc, "/sys/fs/cgroup"));
+	CHECK_STR(jsonx_str(mount_at(doc, "/sys"), "type"), "bind");
+	CHECK(has_option(mount_at(doc, "/sys"), "ro"));
+	CHECK_STR(jsonx_str(mount_at(doc, "/proc"), "type"), "proc");
+	CHECK_STR(jsonx_str(mount_at(doc, "/dev/mqueue"), "type"), "mqueue");
+	CHECK_STR(jsonx_str(mount_at(doc, "/dev/nvidia0"), "source"), "/dev/nvidia0");
+	CHECK_INT(json_integer_value(jsonx_at(doc, "process.oomScoreAdj")), 1000);
+}
+
+TEST("without root the host's processes are seen by binding them, and its queues are not")
+{
+	json_auto_t *doc = make_rootless(NULL, NULL, false, "BestEffort");
+
+	CHECK_STR(jsonx_str(mount_at(doc, "/proc"), "type"), "bind");
+	CHECK(!mount_at(doc, "/dev/mqueue"));
+}
+
+TEST("without root terminals have their group only if it exists, and nobody is spared from the OOM killer")
+{
+	json_auto_t *one = make_rootless("", "", false, "Guaranteed");
+	json_auto_t *many = make_rootless("", "", true, "Guaranteed");
+
+	CHECK(!has_option(mount_at(one, "/dev/pts"), "gid=5"));
+	CHECK(has_option(mount_at(one, "/dev/pts"), "newinstance"));
+	CHECK(has_option(mount_at(many, "/dev/pts"), "gid=5"));
+	CHECK(!jsonx_at(one, "process.oomScoreAdj"));
+}
