@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/str.h"
+#include "base/mem.h"
 #include "node/idmap.h"
 #include "test.h"
 
