@@ -286,6 +286,7 @@ static void give_back(const struct node_parts *parts, const char *uid, const cha
 		if (parts->net)
 			net_detach(parts->net, uid);
 		pod_shm_remove(run_dir);
+		pod_pids_remove(run_dir);
 		sandbox_remove(run_dir);
 		volumes_remove(volumes);
 	}

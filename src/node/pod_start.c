@@ -97,6 +97,7 @@ static int make_document(struct ctr *c, const json_t *pod, const json_t *image, 
 	char net[4096];
 	char ipc[4096];
 	char uts[4096];
+	auto_free char *pids = xasprintf("%s/pid", p->run_dir);
 	struct bundle_input in = {
 		.pod = pod,
 		.container = c->spec,
@@ -110,7 +111,9 @@ static int make_document(struct ctr *c, const json_t *pod, const json_t *image, 
 		.net_ns = ns_path(p, "net", p->host_network, net, sizeof(net)),
 		.ipc_ns = ns_path(p, "ipc", jsonx_bool_or(pod, "spec.hostIPC", false), ipc, sizeof(ipc)),
 		.uts_ns = ns_path(p, "uts", p->host_network, uts, sizeof(uts)),
-		.pid_ns = jsonx_bool_or(pod, "spec.hostPID", false) ? NULL : "",
+		.pid_ns = jsonx_bool_or(pod, "spec.hostPID", false) ? NULL
+			  : pod_shares_pids(p)                      ? pids
+								    : "",
 		.hostname = p->hostname,
 		.passwd = a->user,
 		.shm_bytes = pod_shm_bytes(p),
@@ -121,6 +124,8 @@ static int make_document(struct ctr *c, const json_t *pod, const json_t *image, 
 	if (pod_shm_share(p, &shm, e) < 0)
 		return -1;
 	in.shm = shm;
+	if (pod_shares_pids(p) && pod_pids_make(p, e) < 0)
+		return -1;
 	return bundle_make(&in, ret, e);
 }
 

@@ -319,4 +319,22 @@ ok "once they are there, pods go on" kubectl wait --for=jsonpath='{.status.phase
 ALL=$(kubectl get pods -l kind=config -o json)
 is "with what they say" "$(said nomap) $(said nokey) $(said nosecret)" 'a=1 a=2 a=3'
 is "and the profile in force" "$(cap profile Seccomp)" 2
+
+# Containers of one pod that see each other's processes; the first of them is nobody's.
+kubectl apply -f - >/dev/null <<'YAML'
+apiVersion: v1
+kind: Pod
+metadata: {name: together}
+spec:
+  shareProcessNamespace: true
+  restartPolicy: Never
+  terminationGracePeriodSeconds: 1
+  containers:
+  - {name: quiet, image: host, command: [sleep, "4711"]}
+  - {name: looks, image: host, command: [sh, -c, 'until pgrep -fx "sleep 4711"; do sleep 0.1; done; cat /proc/1/comm; pkill -fx "sleep 4711"']}
+YAML
+ok "containers can share their processes" kubectl wait --for=jsonpath='{.status.phase}'=Failed pod together --timeout=30s
+is "one ends the other" "$(kubectl get pod together -o jsonpath='{.status.containerStatuses[?(@.name=="quiet")].state.terminated.exitCode}')" 143
+like "and is not the first process" "$(kubectl logs together -c looks)" stoker-monitor
+kubectl delete pod together >/dev/null
 done_testing
