@@ -33,8 +33,8 @@ TEST("a pod's changed container becomes an image, without what was mounted in it
 	char *socket = xasprintf("--socket=%s", f.path);
 	char *data = xasprintf("--data=%s", lab->dir);
 	auto_free char *uid = make_pod(&f, "box", "{'name':'main','image':'base'}");
-	auto_free char *dir = xasprintf("%s/pods/%s/main", lab->dir, uid);
-	auto_free char *scratch = xasprintf("%s/scratch", dir);
+	auto_free char *dir = xasprintf("%s/run/pods/%s/containers/main", lab->dir, uid);
+	auto_free char *scratch = xasprintf("%s/pods/%s/scratch/main", lab->dir, uid);
 	auto_free char *root = xasprintf("%s/rootfs", dir);
 	json_auto_t *config = NULL;
 	struct err e = ERR_INIT;
