@@ -84,19 +84,29 @@ static struct str last_line(const char *words)
 	return last;
 }
 
+/* What went wrong with a name, it says, is its parsing, whatever it was. */
+static const char *skip_prefix(const char *text)
+{
+	const char *end = str_starts(text, "Error parsing image name \"") ? strstr(text, "\": ") : NULL;
+
+	return end ? end + 3 : text;
+}
+
 int skopeo_explain(const char *words, struct err *e)
 {
 	struct str last = last_line(words);
 	auto_free char *line = xstrndup(last.p ? last.p : "", last.n);
-	auto_sbuf struct sbuf text = SBUF(4096);
+	auto_sbuf struct sbuf all = SBUF(4096);
+	const char *text;
 
-	unquote(line, &text);
-	if (!text.n)
+	unquote(line, &all);
+	if (!all.n)
 		return err_set(e, ERR_INTERNAL, "skopeo failed without a word");
+	text = skip_prefix(all.p);
 	for (size_t i = 0; i < ARRAY_SIZE(meanings); i++)
-		if (strcasestr(text.p, meanings[i].words))
-			return err_set(e, meanings[i].kind, "%s: %.*s", meanings[i].meaning, 800, text.p);
-	return err_set(e, ERR_UNAVAILABLE, "%.*s", 900, text.p);
+		if (strcasestr(text, meanings[i].words))
+			return err_set(e, meanings[i].kind, "%s: %.*s", meanings[i].meaning, 800, text);
+	return err_set(e, ERR_UNAVAILABLE, "%.*s", 900, text);
 }
 
 static void make_env(char *env[ENV_MAX])

@@ -142,6 +142,10 @@ TEST("skopeo's last words decide the kind")
 		  ERR_UNAVAILABLE, "does not answer" },
 		{ "level=fatal msg=\"writing blob: no space left on device\"", ERR_STORAGE_FULL, "disk is full" },
 		{ "level=fatal msg=\"x509: certificate signed by unknown authority\"", ERR_UNAVAILABLE, "trusted" },
+		{ "level=fatal msg=\"Error parsing image name \\\"docker://reg/x\\\": reading manifest v9 in reg/x: "
+		  "manifest "
+		  "unknown\"",
+		  ERR_NOT_FOUND, "not found in the registry: reading manifest v9" },
 		{ "level=fatal msg=\"something new\"", ERR_UNAVAILABLE, "something new" },
 		{ "", ERR_INTERNAL, "without a word" },
 	};
