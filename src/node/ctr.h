@@ -32,6 +32,7 @@ struct ctr {
 	struct ticket *ticket;
 	bool pulling, pulled;
 	int pull_failures;
+	size_t pull_secret; /* number of the one that is being tried */
 	int64_t pull_after_ms, pull_began_ms;
 	int stop_signal;
 	/* running */

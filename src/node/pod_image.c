@@ -3,7 +3,7 @@
  *
  * imagePullPolicy decides as in Kubernetes, with one exception: an image that never came from a registry (built,
  * imported or committed here) is not asked for there, whatever the policy.  A failed pull is shown as ErrImagePull,
- * then as ImagePullBackOff until it is tried again.
+ * then as ImagePullBackOff until it is tried again.  Of several pull secrets for a registry each is tried.
  */
 #include <dirent.h>
 #include <sys/stat.h>
@@ -12,9 +12,12 @@
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "node/image_name.h"
 #include "node/pod_parts.h"
 
 #define SHOW_ERROR_MS 1500 /* ErrImagePull is seen this long before it turns into ImagePullBackOff */
+
+#define ERR_PULL "ErrImagePull"
 
 /* ---- credentials ---- */
 
@@ -31,31 +34,57 @@ static void add_auths(json_t *auths, const json_t *secret, const char *key, cons
 	json_object_update(auths, *path ? jsonx_at(doc, path) : doc);
 }
 
-/* What the pod's pull secrets know, or NULL. */
-static json_t *auths_of(const struct pod *p)
+/* Of the pod's pull secrets those that know the image's registry: an array of "auths", to be tried in turn. */
+static json_t *auths_of(const struct pod *p, const char *image)
 {
 	json_auto_t *objects = pod_objects(p);
-	json_t *auths = json_object();
+	auto_sbuf struct sbuf whole = SBUF(LIMIT_STATUS_TEXT);
+	struct err e = ERR_INIT;
+	json_t *list = json_array();
 	json_t *ref;
 	size_t i;
 
+	if (image_normalize(image, &whole, &e) < 0)
+		return list;
 	json_array_foreach (jsonx_at(p->obj, "spec.imagePullSecrets"), i, ref) {
 		auto_free char *key = xasprintf("secrets/%s", jsonx_str_or(ref, "name", ""));
 		const json_t *secret = json_object_get(objects, key);
+		json_auto_t *auths = json_object();
 
 		add_auths(auths, secret, ".dockerconfigjson", "auths");
 		add_auths(auths, secret, ".dockercfg", "");
+		if (image_auth_pick(auths, whole.p))
+			json_array_append(list, auths);
 	}
-	if (json_object_size(auths))
-		return auths;
-	json_decref(auths);
-	return NULL;
+	return list;
+}
+
+/* A secret that is missing is no error yet: the image may be for everyone. */
+static void note_missing_secrets(struct ctr *c)
+{
+	json_auto_t *objects = pod_objects(c->pod);
+	auto_sbuf struct sbuf names = SBUF(4096);
+	json_t *ref;
+	size_t i;
+
+	json_array_foreach (jsonx_at(c->pod->obj, "spec.imagePullSecrets"), i, ref) {
+		auto_free char *key = xasprintf("secrets/%s", jsonx_str_or(ref, "name", ""));
+
+		if (!json_object_get(objects, key))
+			sbuf_addf(&names, "%s%s", names.n ? ", " : "", jsonx_str_or(ref, "name", ""));
+	}
+	if (names.n)
+		events_note(c->pod->parts->events, c->pod->obj, "Warning", "FailedToRetrieveImagePullSecret",
+			    "Unable to retrieve some image pull secrets (%s); attempting to pull the image may not "
+			    "succeed.",
+			    names.p);
 }
 
 /* ---- pulling ---- */
 
 static void wait_for_image(struct ctr *c, const char *reason, const char *message, int64_t until_ms)
 {
+	ctr_event(c, "Warning", "Failed", "Error: %s", reason);
 	ctr_wait(c, reason, message);
 	c->state = CTR_WAITING;
 	c->not_before_ms = until_ms;
@@ -67,50 +96,75 @@ static void pull_failed(struct ctr *c, const char *image, const struct err *e)
 	int64_t now = clock_mono_ms();
 
 	ctr_event(c, "Warning", "Failed", "Failed to pull image \"%s\": %s", image, e->text);
-	ctr_event(c, "Warning", "Failed", "Error: ErrImagePull");
 	c->pull_failures++;
 	c->pull_after_ms = now + pod_backoff_ms(c->pull_failures);
-	wait_for_image(c, "ErrImagePull", e->text, now + SHOW_ERROR_MS);
+	wait_for_image(c, ERR_PULL, e->text, now + SHOW_ERROR_MS);
+}
+
+static void on_pulled(void *arg, const struct image_info *info, const struct err *e);
+
+/* False: there is none with this number. */
+static bool pull_with_secret(struct ctr *c, const char *image, size_t number)
+{
+	json_auto_t *auths = auths_of(c->pod, image);
+	struct pull_options o = { .auths = json_array_get(auths, number) };
+
+	if (number && !o.auths)
+		return false;
+	c->pulling = true;
+	c->pull_secret = number;
+	images_pull(c->pod->parts->images, image, &o, on_pulled, ctr_ticket(c));
+	return true;
 }
 
 static void on_pulled(void *arg, const struct image_info *info, const struct err *e)
 {
 	struct ctr *c = ticket_use(arg);
 	const char *image;
+	double seconds;
 
 	if (!c)
 		return;
 	image = jsonx_str_or(c->spec, "image", "");
 	c->pulling = false;
 	if (!info) {
-		pull_failed(c, image, e);
+		if (e->kind != ERR_FORBIDDEN || !pull_with_secret(c, image, c->pull_secret + 1))
+			pull_failed(c, image, e);
 		return;
 	}
-	ctr_event(c, "Normal", "Pulled", "Successfully pulled image \"%s\" in %.3fs. Image size: %lld bytes.", image,
-		  (double)(clock_mono_ms() - c->pull_began_ms) / 1000, (long long)info->bytes);
+	seconds = (double)(clock_mono_ms() - c->pull_began_ms) / 1000;
+	ctr_event(c, "Normal", "Pulled",
+		  "Successfully pulled image \"%s\" in %.3fs (%.3fs including waiting). Image size: %lld bytes.", image,
+		  seconds, seconds, (long long)info->bytes);
 	c->pulled = true;
 	c->pull_failures = 0;
 	ctr_start(c);
 }
 
+/* Says once more why the last try failed. */
+static void back_off(struct ctr *c, const char *image)
+{
+	auto_sbuf struct sbuf text = SBUF(LIMIT_STATUS_TEXT);
+
+	sbuf_addf(&text, "Back-off pulling image \"%s\"", image);
+	ctr_event(c, "Normal", "BackOff", "%s", text.p);
+	if (str_same(c->wait_reason, ERR_PULL))
+		sbuf_addf(&text, ": " ERR_PULL ": %s", c->wait_message);
+	wait_for_image(c, "ImagePullBackOff", text.p, c->pull_after_ms);
+}
+
 static int pull(struct ctr *c, const char *image)
 {
-	json_auto_t *auths = auths_of(c->pod);
-	struct pull_options o = { .auths = auths };
 	int64_t now = clock_mono_ms();
 
 	if (c->pull_failures && c->pull_after_ms > now) {
-		auto_free char *text = xasprintf("Back-off pulling image \"%s\"", image);
-
-		ctr_event(c, "Normal", "BackOff", "%s", text);
-		ctr_event(c, "Warning", "Failed", "Error: ImagePullBackOff");
-		wait_for_image(c, "ImagePullBackOff", text, c->pull_after_ms);
+		back_off(c, image);
 		return -1;
 	}
+	note_missing_secrets(c);
 	ctr_event(c, "Normal", "Pulling", "Pulling image \"%s\"", image);
-	c->pulling = true;
 	c->pull_began_ms = now;
-	images_pull(c->pod->parts->images, image, &o, on_pulled, ctr_ticket(c));
+	pull_with_secret(c, image, 0);
 	return 1;
 }
 

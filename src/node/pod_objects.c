@@ -9,17 +9,35 @@
 #include "base/mem.h"
 #include "node/pod_parts.h"
 
+static bool is_pull_secret(const struct pod *p, const char *key)
+{
+	json_t *ref;
+	size_t i;
+
+	json_array_foreach (jsonx_at(p->obj, "spec.imagePullSecrets"), i, ref)
+		if (str_starts(key, "secrets/") && streq(key + strlen("secrets/"), jsonx_str_or(ref, "name", "")))
+			return true;
+	return false;
+}
+
 static void on_change(void *arg, const json_t *obj, const json_t *old)
 {
 	struct follow *f = arg;
+	bool pulls = is_pull_secret(f->pod, f->key);
 
 	(void)obj;
 	(void)old;
 	f->pod->objects_new = true;
 	f->pod->setup_after_ms = 0;
-	for (size_t i = 0; i < f->pod->n; i++)
-		if (f->pod->ctrs[i].state == CTR_WAITING && !f->pod->ctrs[i].pull_failures)
-			f->pod->ctrs[i].not_before_ms = 0;
+	for (size_t i = 0; i < f->pod->n; i++) {
+		struct ctr *c = &f->pod->ctrs[i];
+
+		/* An image that cannot be had is asked for again when credentials come, not with every ConfigMap. */
+		if (pulls)
+			c->pull_after_ms = 0;
+		if (c->state == CTR_WAITING && (pulls || !c->pull_failures))
+			c->not_before_ms = 0;
+	}
 	pod_kick(f->pod);
 }
 
