@@ -2,10 +2,10 @@
 /* full.c - disk full, and back
  *
  * `reserve` is a file of real blocks.  When a write finds no space, it is given up: that is room enough to move the WAL
- * into stoker.db and to log deletions.  Creates and updates are refused until there is space for the reserve and then
- * some (else the reserve itself would look like room); a one-shot timer tries, and nothing ticks when the disk is not
- * full.  When it was the objects that filled the disk, deleting some makes that space: each try is followed by
- * compaction, which then keeps little history and makes the file shorter.
+ * into stoker.db and to log deletions and the steps before them.  Creates and updates are refused until there is space
+ * for the reserve and then some (else the reserve itself would look like room); a one-shot timer tries, and nothing
+ * ticks when the disk is not full.  When it was the objects that filled the disk, deleting some makes that space: each
+ * try is followed by compaction, which then keeps little history and makes the file shorter.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -126,6 +126,22 @@ static int make_text(json_t *obj, int64_t rv, struct sbuf *out, struct err *e)
 	return err_set(e, ERR_TOO_LARGE, "object is too large: its text is limited to %u bytes", LIMIT_OBJECT);
 }
 
+/* The steps of a deletion make room in the end, each is taken once, and they must be possible on a full disk. */
+static bool is_leaving(const json_t *obj, const json_t *old)
+{
+	const json_t *now = json_object_get(obj, "metadata");
+	const json_t *was = json_object_get(old, "metadata");
+	static const char *const marks[] = { "deletionTimestamp", "deletionGracePeriodSeconds" };
+
+	if (!was || !json_object_get(now, "deletionTimestamp"))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(marks); i++)
+		if (!jsonx_equal(json_object_get(now, marks[i]), json_object_get(was, marks[i])))
+			return true;
+	return json_array_size(json_object_get(now, "finalizers")) <
+	       json_array_size(json_object_get(was, "finalizers"));
+}
+
 int store_put(struct store *s, int kind, const char *ns, const char *name, json_t *obj, json_t *old, int64_t *ret_rv,
 	      struct err *e)
 {
@@ -133,7 +149,7 @@ int store_put(struct store *s, int kind, const char *ns, const char *name, json_
 	auto_sbuf struct sbuf text = { 0 };
 	int rc;
 
-	if (check_put(s, kind, obj, e) < 0 || txn_begin(s, true, e) < 0)
+	if (check_put(s, kind, obj, e) < 0 || txn_begin(s, !is_leaving(obj, old), e) < 0)
 		return -1;
 	r.rv = s->rv + 1;
 	if (make_text(obj, r.rv, &text, e) < 0)

@@ -141,7 +141,9 @@ kubectl delete pod --all --wait=false >/dev/null
 pod patient Never 'echo ran >>/out/patient' 'initContainers: [{name: first, image: host, volumeMounts: [{name: out, mountPath: /out}],
   command: [bash, -c, "while [ ! -e /out/patient-go ]; do sleep 0.1; done"]}]'
 pod worker Never 'while [ ! -e /out/worker-go ]; do echo working; sleep 0.1; done; exit 7'
+pod doomed Always 'sleep 1000; :'
 ok "pods run" eventually 20 restarts worker 0
+ok "all of them" eventually 20 restarts doomed 0
 ok "and begin" eventually 20 sh -c "kubectl get pod patient | grep -q Init:0/1"
 dd if=/dev/zero of="$T/small/filler" bs=64k 2>/dev/null
 dd if=/dev/zero of="$T/small/filler2" bs=512 2>/dev/null
@@ -149,6 +151,7 @@ touch "$T/out/patient-go" "$T/out/worker-go"
 ok "a program ends while the disk is full" eventually 10 nothing_of worker
 like "the server lives and answers" "$(kubectl get pods 2>&1)" 'worker'
 like "what it cannot write it says" "$(kubectl create configmap no --from-literal="a=$(printf %0100000d 0)" 2>&1)" 'torage|space'
+ok "a pod can be deleted" kubectl delete pod doomed --wait=true --timeout=20s
 rm "$T/small/filler" "$T/small/filler2"
 ok "when there is room again, what ended has ended" eventually 20 phase worker Failed
 is "as it did" "$(get worker "$MAIN.state.terminated.exitCode")" 7

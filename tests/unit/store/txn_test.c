@@ -160,6 +160,16 @@ TEST("after a failed fsync nothing succeeds any more, but reads go on")
 	util_done(&f);
 }
 
+/* A pod's metadata changes from `old` to `new`. */
+static int leave(struct fixture *f, json_t *old, json_t *new)
+{
+	json_auto_t *before = json_pack("{s:o}", "metadata", old);
+	json_auto_t *after = json_pack("{s:o}", "metadata", new);
+	int64_t rv;
+
+	return store_put(f->s, f->pods, "a", "y", after, before, &rv, &f->e);
+}
+
 TEST("on a full disk creates are refused, deletes work, and room is noticed")
 {
 	struct fixture f = util_new();
@@ -183,6 +193,12 @@ TEST("on a full disk creates are refused, deletes work, and room is noticed")
 	CHECK_INT(f.e.kind, ERR_STORAGE_FULL);
 	CHECK(strstr(f.e.text, f.dir) && strstr(f.e.text, "free space"));
 	CHECK(util_delete(&f, f.pods, "a", "x") > 0);
+	CHECK_INT(leave(&f, json_object(), json_pack("{s:s, s:[s]}", "deletionTimestamp", "t", "finalizers", "f")), 0);
+	CHECK_INT(leave(&f, json_pack("{s:s, s:[s]}", "deletionTimestamp", "t", "finalizers", "f"),
+			json_pack("{s:s}", "deletionTimestamp", "t")),
+		  0);
+	CHECK_INT(leave(&f, json_pack("{s:s}", "deletionTimestamp", "t"), json_pack("{s:s}", "deletionTimestamp", "t")),
+		  -1);
 	store_after(f.s, &waiter);
 	util_turn(&f);
 	CHECK_INT(f.after_err.kind, ERR_NONE);
@@ -195,7 +211,7 @@ TEST("on a full disk creates are refused, deletes work, and room is noticed")
 	CHECK_STR(store_trouble(f.s), NULL);
 	CHECK(util_put(&f, f.pods, "a", "z", "1") > 0);
 	util_turn(&f);
-	CHECK_LIST(&f, "+a/y +a/z", .kind = f.pods);
+	CHECK_LIST(&f, "~a/y +a/z", .kind = f.pods);
 	util_done(&f);
 }
 
