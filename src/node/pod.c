@@ -21,6 +21,9 @@
 #define SETUP_RETRY_MS     500
 #define SETUP_RETRY_MAX_MS 30000
 #define MOUNTING_MS        50
+#define EMPTY_MS           5 /* between looks whether the last process has gone, */
+#define STUCK_TRIES        1000
+#define STUCK_MS           1000   /* and when it will not */
 #define STABLE_MS          600000 /* a run this long forgives earlier failures, as in Kubernetes */
 #define EVICTION_GRACE_S   1      /* a pod that fills the disk does so while it is asked to end */
 #define LAST_TURN_MS       500    /* for a sidecar after others have used up the grace period */
@@ -324,9 +327,28 @@ void pod_fail(struct pod *p, const char *reason, const char *message)
 	pod_kick(p);
 }
 
+/* Containers have ended, but perhaps not every process: until the last has gone it may use the pod's cards, files and
+ * address, and nobody must think that the pod is not there any more. */
+static bool is_empty(struct pod *p)
+{
+	bool empty = true;
+
+	for (size_t i = 0; i < p->n && !p->parts->fake; i++)
+		empty &= !p->ctrs[i].id || !*p->ctrs[i].cgroup || cgroup_try_remove(p->ctrs[i].cgroup);
+	if (empty)
+		return true;
+	if (++p->empty_tries == STUCK_TRIES)
+		events_note(p->parts->events, p->obj, "Warning", "FailedKillPod",
+			    "a process of the pod does not end although it was killed; trying again");
+	loop_timer_set(p->parts->loop, &p->wake, p->empty_tries < STUCK_TRIES ? EMPTY_MS : STUCK_MS);
+	return false;
+}
+
 /* Everything has ended and the API knows: what the pod had on this machine goes, then the pod itself. */
 static void finish(struct pod *p)
 {
+	if (!p->swept && !is_empty(p))
+		return;
 	if (!p->swept) {
 		p->swept = true;
 		pod_teardown(p);

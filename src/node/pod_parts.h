@@ -62,6 +62,7 @@ struct pod {
 	bool finished; /* ... and did so before this worker came */
 	bool told_end; /* the API has the final status */
 	bool removing;
+	int empty_tries;
 	int64_t start_us, deadline_ms;
 	int64_t end_ms; /* when the time to end is over; 0: it does not end */
 	/* reporting */

@@ -121,6 +121,8 @@ void cgroup_kill(const char *path, int signo);
 int64_t cgroup_oom_kills(const char *path);
 /* Kills what is left in it and removes it; false if that takes longer than a moment. */
 bool cgroup_remove(const char *path);
+/* One pass of it: true if nothing is left. */
+bool cgroup_try_remove(const char *path);
 /* Stops or continues every process in it, and waits up to a second for that: for commands, never for the server. */
 int cgroup_freeze(const char *path, bool frozen, struct err *e);
 struct cgroup_usage {

@@ -168,8 +168,6 @@ int fake_open(struct loop *loop, const struct runtime_config *config, struct run
 /* A group's directory in that hierarchy where its processes are best killed, and the file that counts OOM kills in it;
  * malloc'ed, "" if there is none. */
 void cgroup_monitor_paths(const char *path, char **ret_dir, char **ret_oom);
-/* One pass of cgroup_remove(): true if nothing is left. */
-bool cgroup_try_remove(const char *path);
 /* Removes a group only if nobody is in it, and then its empty parent; false if somebody is. */
 bool cgroup_trim(const char *path);
 /* The cgroup.procs files of `path` in those hierarchies where this process is not in the root group, a line each. */
