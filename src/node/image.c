@@ -34,6 +34,9 @@ int images_open(struct loop *loop, const struct images_config *config, struct im
 		return err_prefix(e, "images");
 	}
 	i->store->patient = config->patient;
+	/* Never by a command: a server may run beside it. */
+	if (!config->patient)
+		image_host_adopt(i);
 	image_sweep(i);
 	*ret = i;
 	return 0;

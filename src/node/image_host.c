@@ -125,6 +125,13 @@ int image_host_base(struct images *i, char **ret, struct err *e)
 	return 0;
 }
 
+void image_host_adopt(struct images *i)
+{
+	auto_free char *base = image_store_path(i->store, "host");
+
+	i->host_mounted = image_is_mount(base);
+}
+
 void image_host_done(struct images *i)
 {
 	auto_free char *base = NULL;

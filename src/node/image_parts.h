@@ -151,6 +151,8 @@ int image_overlay(const char *lower, const char *upper, const char *work, const 
 /* This machine's root file system without /proc, /sys, /dev, /run, /tmp and the data directory, mounted read-only in
  * the store; made when first needed.  *ret is the caller's to free. */
 int image_host_base(struct images *i, char **ret, struct err *e);
+/* What a killed server left mounted is this one's to unmount. */
+void image_host_adopt(struct images *i);
 void image_host_done(struct images *i);
 /* Adds what lies on file systems of its own below /usr and /opt, read-only. */
 void image_host_extras(const char *data, const char *target);

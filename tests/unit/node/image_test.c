@@ -181,6 +181,29 @@ TEST("the image host is this machine without its mounts, /tmp and the data direc
 	CHECK(!mounts_mention(real));
 }
 
+TEST("the host image that a killed server left goes with the next one, not with a command")
+{
+	struct lab *lab = lab_new("left");
+	struct images_config command = { .dir = lab->dir, .patient = true };
+	struct images_config server = { .dir = lab->dir };
+	auto_free char *scratch = NULL;
+	auto_free char *target = NULL;
+	auto_free char *real = realpath(lab->dir, NULL);
+	struct images *opener = NULL;
+	struct err e = ERR_INIT;
+
+	mount_paths(lab, &scratch, &target);
+	CHECK_INT(images_mount(lab->images, "host", scratch, target, false, &e), 0);
+	images_unmount(scratch, target);
+	CHECK_INT(images_open(lab->loop, &command, &opener, &e), 0);
+	images_free(opener);
+	CHECK(mounts_mention(real));
+	CHECK_INT(images_open(lab->loop, &server, &opener, &e), 0);
+	images_free(opener);
+	CHECK(!mounts_mention(real));
+	lab_free(lab);
+}
+
 TEST("a mount that fails leaves nothing behind")
 {
 	struct lab *lab = lab_new("failed-mount");
