@@ -414,7 +414,11 @@ TEST("a client that is not read, and one that does not read, hold the other side
 	web_send(&w, fd, frame.p + sent, frame.n - sent);
 	for (int i = 0; i < 100 && o.heard.n < sizeof(much); i++)
 		web_turn(&w);
-	CHECK_INT(o.heard.n, 7 + sizeof(much) - 1);
+	/* In how many pieces it came is the machine's affair. */
+	for (size_t i = 0; i < o.heard.n; i++)
+		n += o.heard.p[i] == 'x';
+	CHECK_INT(n, sizeof(much) - 1);
+	n = 0;
 
 	for (int i = 0; i < 8; i++)
 		remote_output(o.remote, 1, (struct str){ much, sizeof(much) });
