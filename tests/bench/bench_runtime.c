@@ -6,8 +6,8 @@
  * DIR must be new and goes away again; DIR/run is kept in memory, as node/node.c does and as the runtimes' own state is
  * by default.  Needs root and a static busybox.  The container runs `true`.  One after the
  * other, the bare runtime and ours take turns, so that a busy machine is unfair to both; then many, a few at a time.
- * "bare" is `crun run`, which ends with the removal of its container; "ended" is from start() to exited(), "removed"
- * includes remove() too.
+ * Prints a line of JSON.  "bare" is `crun run`, which ends with the removal of its container; "ended" is from start()
+ *to exited(), "removed" includes remove() too.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -200,7 +200,6 @@ static double median_ms(int64_t *v, int n)
 static void one_by_one(struct bench *b)
 {
 	int64_t bare[ONE_BY_ONE], done[ONE_BY_ONE], removed[ONE_BY_ONE];
-	double base;
 
 	for (int i = 0; i < ONE_BY_ONE; i++) {
 		char id[32];
@@ -218,10 +217,8 @@ static void one_by_one(struct bench *b)
 		ours_remove(b);
 		removed[i] = clock_mono_ns() - from;
 	}
-	base = median_ms(bare, ONE_BY_ONE);
-	printf("one by one, median of %d: bare %.2f ms, ended %.2f ms (%.2f x), removed %.2f ms (%.2f x)\n", ONE_BY_ONE,
-	       base, median_ms(done, ONE_BY_ONE), median_ms(done, ONE_BY_ONE) / base, median_ms(removed, ONE_BY_ONE),
-	       median_ms(removed, ONE_BY_ONE) / base);
+	printf("{\"bare_ms\":%.3f,\"ended_ms\":%.3f,\"removed_ms\":%.3f,", median_ms(bare, ONE_BY_ONE),
+	       median_ms(done, ONE_BY_ONE), median_ms(removed, ONE_BY_ONE));
 }
 
 static void many(struct bench *b)
@@ -236,9 +233,8 @@ static void many(struct bench *b)
 	middle = clock_mono_ns();
 	ours_many(b);
 	to = clock_mono_ns();
-	printf("%d, %d at a time: bare %.0f/s, ours with removal %.0f/s (%.2f x the time)\n", MANY, AT_ONCE,
-	       MANY * 1e9 / (double)(middle - from), MANY * 1e9 / (double)(to - middle),
-	       (double)(to - middle) / (double)(middle - from));
+	printf("\"many\":%d,\"at_once\":%d,\"bare_rate\":%.1f,\"rate\":%.1f,\"failed\":%d}\n", MANY, AT_ONCE,
+	       MANY * 1e9 / (double)(middle - from), MANY * 1e9 / (double)(to - middle), b->failed);
 }
 
 static void open_all(struct bench *b, const char *name, const char *seccomp)
@@ -283,8 +279,6 @@ int main(int argc, char **argv)
 	open_all(&b, argv[2], argv[3]);
 	one_by_one(&b);
 	many(&b);
-	if (b.failed)
-		printf("%d failed\n", b.failed);
 	runtime_free(b.runtime);
 	loop_free(b.loop);
 	cgroup_remove("/stoker-bench");

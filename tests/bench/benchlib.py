@@ -50,7 +50,7 @@ def counters(pid: int) -> dict:
 class Bench:
     def __init__(self, quick: bool):
         self.quick = quick
-        self.children = []
+        self.children, self.directories = [], set()
 
     def __enter__(self):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="stoker-bench."))
@@ -61,6 +61,10 @@ class Bench:
     def __exit__(self, *_):
         for p in reversed(self.children):
             self.end(p)
+        for data in self.directories:
+            if data.exists():
+                subprocess.run([BUILD / "stoker", "down", "--data", data], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def spawn(self, argv, **kwargs) -> subprocess.Popen:
@@ -92,6 +96,7 @@ class Stoker:
         self.socket, self.log = bench.dir / f"{name}.sock", bench.dir / f"{name}.log"
         self.made = 0  # ConfigMaps bench-0 ... in namespace default
         self.token = None
+        bench.directories.add(self.data)  # pods and their network outlive a server that is merely stopped
 
     def start(self):
         """Returns the seconds from exec to the ready line."""

@@ -32,14 +32,20 @@ class Row:
         return self.value / self.peer if self.peer else None
 
 
-def row(figure, what, value, unit, kube=None, etcd=None, at_least=None, at_most=None, times=None, part=None) -> Row:
-    """A figure with its peer and its goal: an absolute bound, or a multiple (times) or fraction (part) of the peer."""
+def row(figure, what, value, unit, kube=None, etcd=None, measured=None, at_least=None, at_most=None, times=None,
+        part=None, within=None) -> Row:
+    """A figure with its peer and its goal: an absolute bound, or a multiple (times: at least, within: at most) or fraction
+    (part) of the peer.  measured: the value and the name of a peer of the same run."""
     peer, name = (etcd, PEERS["etcd"]) if etcd is not None else (kube, PEERS["kube"] if kube is not None else None)
+    if measured is not None:
+        peer, name = measured
     r = Row(figure, what, value, unit, peer, name)
     if times is not None:
         r.goal, r.met = f"≥ {times:g}×", value >= times * peer
     elif part is not None:
         r.goal, r.met = f"≤ 1/{1 / part:g}", value <= part * peer
+    elif within is not None:
+        r.goal, r.met = f"≤ {within:g}×", value <= within * peer
     elif at_least is not None:
         r.goal, r.met = f"≥ {at_least:,g}", value >= at_least
     elif at_most is not None:
