@@ -36,29 +36,32 @@ s = [socket.socket() for _ in range(int(sys.argv[1]))]
 for x in s: x.bind(("127.0.0.1", 0))
 print(*[x.getsockname()[1] for x in s])' "$1"
 }
-registry() { # PORT [MORE CONFIG]
+registry() { # ADDRESS [MORE CONFIG]
 	cat >"$T/registry-$1.yml" <<-END
 		version: 0.1
 		log: {level: error, accesslog: {disabled: true}}
 		storage: {filesystem: {rootdirectory: $T/registry}, delete: {enabled: true}}
-		http: {addr: '127.0.0.1:$1'${2:-}
+		http: {addr: '$1'${2:-}
 	END
 	docker-registry serve "$T/registry-$1.yml" >"$T/registry-$1.log" 2>&1 &
 	PIDS+=($!)
 }
 answers() { curl -sk -o /dev/null "$1/v2/"; }
-read -r OPEN SAFE LATE NEVER < <(ports 4)
+read -r OPEN SAFE < <(ports 2)
+# An address that nobody else takes while nothing listens there.
+LATE=127.$((1 + RANDOM % 250)).$((RANDOM % 250)).$((1 + RANDOM % 250)):5000
+NEVER=${LATE%:*}:5001
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=lab-ca -keyout "$T/ca.key" -out "$T/ca.crt" 2>/dev/null
 openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=registry -keyout "$T/tls.key" -out "$T/tls.csr" 2>/dev/null
 openssl x509 -req -in "$T/tls.csr" -CA "$T/ca.crt" -CAkey "$T/ca.key" -days 2 -out "$T/tls.crt" \
 	-extfile <(echo 'subjectAltName=DNS:registry.test,DNS:strange.test') 2>/dev/null
 /usr/bin/python3 -W ignore -c 'import crypt; print("lab:" + crypt.crypt("pa:ss word", crypt.mksalt(crypt.METHOD_BLOWFISH, rounds=16)))' >"$T/htpasswd"
-registry "$OPEN" '}'
-registry "$SAFE" ", tls: {certificate: $T/tls.crt, key: $T/tls.key}}
+registry "127.0.0.1:$OPEN" '}'
+registry "127.0.0.1:$SAFE" ", tls: {certificate: $T/tls.crt, key: $T/tls.key}}
 auth: {htpasswd: {realm: lab, path: $T/htpasswd}}"
 ok "docker-registry answers over HTTP" eventually 30 answers "http://127.0.0.1:$OPEN"
 ok "and over HTTPS" eventually 30 answers "https://127.0.0.1:$SAFE"
-for n in box mine slow shared kept; do layout $n:1 "{\"Cmd\":[\"/bin/sh\"],\"Env\":[\"PATH=/bin\",\"OF=$n\"]}"; done
+for n in box mine slow slower shared kept; do layout $n:1 "{\"Cmd\":[\"/bin/sh\"],\"Env\":[\"PATH=/bin\",\"OF=$n\"]}"; done
 box_digest=$(skopeo inspect --tls-verify=false --format '{{.Digest}}' "docker://localhost:$OPEN/box:1")
 layout full:1 '{"Entrypoint":["/bin/entry"],"Cmd":["from","image"],"Env":["PATH=/bin","A=image","B=image"],"WorkingDir":"/work","User":"worker","StopSignal":"SIGUSR1"}'
 
@@ -77,7 +80,7 @@ chmod 755 "$T/bin/skopeo"
 PATH=$T/bin:$PATH node_start main || exit 1
 K=$(command -v kubectl) NS=default V=
 image() { "$STOKER" image "$@" --data "$T/main/data" 2>&1; }
-copies() { grep -c " copy .*/$1" "$T/skopeo.log"; } # how often an image was fetched
+copies() { grep -c " copy .*/$1[:@]" "$T/skopeo.log"; } # how often an image was fetched
 
 pods_url=/api/v1/namespaces/default/pods
 # By the API itself: kubectl takes its time to start, and these are asked often.
@@ -124,8 +127,8 @@ k create secret generic old --type=kubernetes.io/dockercfg --from-literal=.docke
 	'{($r): {username: "lab", password: "pa:ss word", email: "x@localhost"}}')" >/dev/null
 mark=stoker-$(basename "$T")
 {
-	pod later "127.0.0.1:$LATE/box:1" 'command: [echo, arrived]'
-	pod down "localhost:$NEVER/box:1"
+	pod later "$LATE/box:1" 'command: [echo, arrived]'
+	pod down "$NEVER/box:1"
 	pod host host "$(sh "echo inside >/etc/$mark; cat /etc/$mark; touch /usr/bin/$mark /$mark && echo writable; ls $T 2>&1 | wc -l")"
 	pod host-again host "$(sh "test -e /v/again && { ls /etc/$mark /$mark 2>&1 | wc -l; exit 0; }; touch /v/again /etc/$mark; exit 1"), volumeMounts: [{name: v, mountPath: /v}]" \
 		'volumes: [{name: v, emptyDir: {}}]' | sed 's/restartPolicy: Never/restartPolicy: OnFailure/'
@@ -143,6 +146,7 @@ mark=stoker-$(basename "$T")
 	pod nothing "localhost:$OPEN/nothing"
 	pod never "localhost:$OPEN/slow:1" 'imagePullPolicy: Never, command: [echo, at last]'
 	pod invalid "localhost:$OPEN/Box:1"
+	pod deleted "localhost:$OPEN/slower:1" "$(sh true)"
 	pod both-a "localhost:$OPEN/shared:1" "imagePullPolicy: Always, $(sh 'echo $OF')"
 	pod both-b "localhost:$OPEN/shared:1" "imagePullPolicy: Always, $(sh 'echo $OF')"
 } | create
@@ -156,6 +160,9 @@ mark=stoker-$(basename "$T")
 	pod changed "localhost:$OPEN/mine:1" "$(sh 'echo made >/made; echo secret >/v/f; sleep 1000'), volumeMounts: [{name: v, mountPath: /v}]" \
 		'volumes: [{name: v, emptyDir: {}}]'
 } | create
+
+# ---- a pod that goes while its image comes ----
+ok "a pod whose image is being fetched can be deleted" timeout 20 kubectl delete pod deleted
 
 # ---- this machine's own file system ----
 is "host: a pod can write everywhere" "$(says host)" "inside
@@ -181,7 +188,7 @@ happens "without a secret it is refused" no-secret "$failed"
 happens "with the wrong password too" wrong-secret "$failed"
 happens "a missing secret is named" lost-secret 'Warning FailedToRetrieveImagePullSecret Unable to retrieve some image pull secrets \(coming\); attempting to pull the image may not succeed\.'
 happens "an unknown CA is not trusted" strange "Warning Failed Failed to pull image .*the registry's certificate is not trusted: .*x509"
-happens "a registry that is not there" down "Warning Failed Failed to pull image \"localhost:$NEVER/box:1\": .*the registry does not answer: .*connection refused"
+happens "a registry that is not there" down "Warning Failed Failed to pull image \"$NEVER/box:1\": .*the registry does not answer: .*connection refused"
 happens "a tag it does not have" absent "Warning Failed Failed to pull image \"localhost:$OPEN/box:9\": .*not found in the registry"
 happens "a name it does not have" nothing "Warning Failed Failed to pull image \"localhost:$OPEN/nothing\": .*not found in the registry"
 happens "each is an ErrImagePull" absent 'Warning Failed Error: ErrImagePull'
@@ -229,6 +236,8 @@ mine
 is "a registry that comes back is used" "$(says later)" arrived
 is "a secret that comes late too" "$(says lost-secret)" now
 is "Never runs an image that came otherwise" "$(says never)" "at last"
+here() { image list | grep -q "$1"; }
+ok "an image whose pod went meanwhile came nevertheless" eventually 20 here "localhost:$OPEN/slower:1"
 is "host: a container that starts again finds nothing of its last run" "$(says host-again)" 2
 # ---- in use, pulled again, and not ----
 like "rm refuses an image in use" "$(image rm "localhost:$OPEN/mine:1")" 'in use'
@@ -247,10 +256,24 @@ is "Always asks the registry" "$(says always)" hello
 happens "and says that" always "Normal Pulled Successfully pulled image"
 is "but fetches nothing that is here" "$(copies mine)" "$before"
 
+
+# ---- a crash while an image comes ----
+before=$(copies slower)
+fetching() { [ "$(copies slower)" -gt "$before" ]; }
+pod crash "localhost:$OPEN/slower:1" "$(sh 'echo $OF')" | create
+ok "an image is being fetched" eventually 20 fetching
+kill -9 "$SERVER_PID"
+wait "$SERVER_PID" 2>/dev/null
+PATH=$T/bin:$PATH node_start main || exit 1
+is "the next server fetches it" "$(says crash)" slower
+like "an image in use is still so" "$(image rm "localhost:$OPEN/mine:1")" 'in use'
+is "its pod never noticed" "$(k exec changed -- cat /made) $(get pod changed '.status.containerStatuses[0].restartCount')" "made 0"
+
 k delete pod --all --wait=true >/dev/null
 ok "no mount of a pod is left" eventually 10 bash -c "! grep -q '$T/main/data/pods' /proc/self/mountinfo"
 like "what nobody uses can go" "$(image rm "localhost:$OPEN/mine:1" made:1)" 'removed'
 image prune --all >/dev/null
 is "all of it" "$(image list -o json)" "[]"
+is "also what was half fetched" "$(cd "$T/main/data/images" && find layers tmp trash blobs/sha256 -mindepth 1)" ""
 server_stop
 done_testing
