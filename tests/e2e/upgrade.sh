@@ -74,7 +74,7 @@ for at in rename:1 rename:2 fdatasync:1 fdatasync:4 fdatasync:6 fdatasync:8 pwri
 	name=cut-${at/:/-}
 	mkdir -p "$T/$name"
 	timeout 20 strace -f -qq -o /dev/null -e "trace=${at%:*}" -e "inject=${at%:*}:signal=KILL:when=${at#*:}" \
-		"$STOKER" serve --data "$T/$name/data" --listen 127.0.0.1:0 --socket "$T/$name/sock" >"$T/$name/first" 2>&1 &
+		"$STOKER" serve --no-node --data "$T/$name/data" --listen 127.0.0.1:0 --socket "$T/$name/sock" >"$T/$name/first" 2>&1 &
 	PIDS+=($!)
 	wait $! 2>/dev/null
 	[ -s "$T/$name/first" ] && grep -q ready "$T/$name/first" && continue

@@ -42,7 +42,8 @@ class Server:
         os.makedirs(home, exist_ok=True)
 
     def spawn(self):
-        argv = self.prefix + [STOKER, "serve", "--data", self.data, "--listen", "127.0.0.1:0", "--socket", self.sock]
+        argv = self.prefix + [STOKER, "serve", "--data", self.data, "--listen", "127.0.0.1:0", "--socket", self.sock,
+                              "--no-node"]
         self.log_from = os.path.getsize(self.log) if os.path.exists(self.log) else 0
         with open(self.log, "ab") as log:
             self.proc = subprocess.Popen(argv + self.args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
