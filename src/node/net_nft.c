@@ -3,6 +3,9 @@
  *
  * libnftables parses a text, and hands all of it to the kernel as one transaction: a failed text changes nothing.  It
  * prints where a program would; here its words are kept in its buffers and become errors.
+ *
+ * Its context remembers the whole machine's rules, foreign ones too, which can be megabytes.  So there is one only
+ * while a text is being worked on.
  */
 #include "node/net_nft.h"
 
@@ -13,31 +16,43 @@
 #include "base/mem.h"
 
 struct nft {
-	struct nft_ctx *ctx;
+	struct nft_ctx *ctx; /* during a call */
 };
+
+static int begin(struct nft *n, struct err *e)
+{
+	n->ctx = nft_ctx_new(NFT_CTX_DEFAULT);
+	if (!n->ctx)
+		return err_set(e, ERR_UNAVAILABLE, "cannot open nftables");
+	nft_ctx_buffer_output(n->ctx);
+	nft_ctx_buffer_error(n->ctx);
+	return 0;
+}
+
+static void end(struct nft *n)
+{
+	nft_ctx_free(n->ctx);
+	n->ctx = NULL;
+}
 
 int nft_open(struct nft **ret, struct err *e)
 {
-	struct nft_ctx *ctx = nft_ctx_new(NFT_CTX_DEFAULT);
+	struct nft n;
 
-	if (!ctx)
-		return err_set(e, ERR_UNAVAILABLE, "cannot open nftables");
-	nft_ctx_buffer_output(ctx);
-	nft_ctx_buffer_error(ctx);
+	/* What cannot be opened is better known now. */
+	if (begin(&n, e) < 0)
+		return -1;
+	end(&n);
 	*ret = xcalloc(1, sizeof(**ret));
-	(*ret)->ctx = ctx;
 	return 0;
 }
 
 void nft_close(struct nft *n)
 {
-	if (!n)
-		return;
-	nft_ctx_free(n->ctx);
 	free(n);
 }
 
-int nft_run(struct nft *n, const char *text, struct err *e)
+static int run(struct nft *n, const char *text, struct err *e)
 {
 	int r = nft_run_cmd_from_buffer(n->ctx, text);
 	/* Reading the buffers also empties them. */
@@ -49,6 +64,17 @@ int nft_run(struct nft *n, const char *text, struct err *e)
 		return 0;
 	str_split(&rest, '\n', &line);
 	return err_set(e, ERR_UNAVAILABLE, "nftables: %.*s", (int)(line.n > 300 ? 300 : line.n), line.p);
+}
+
+int nft_run(struct nft *n, const char *text, struct err *e)
+{
+	int r;
+
+	if (begin(n, e) < 0)
+		return -1;
+	r = run(n, text, e);
+	end(n);
+	return r;
 }
 
 static void foreign_chain(const json_t *chain, const char *own, struct sbuf *out)
@@ -71,13 +97,15 @@ void nft_foreign_drops(struct nft *n, const char *own, struct sbuf *out)
 	const char *text;
 	size_t i;
 
+	if (begin(n, &ignored) < 0)
+		return;
 	nft_ctx_output_set_flags(n->ctx, NFT_CTX_OUTPUT_JSON);
-	if (nft_run(n, "list chains", &ignored) == 0) {
+	if (run(n, "list chains", &ignored) == 0) {
 		text = nft_ctx_get_output_buffer(n->ctx);
 		if (jsonx_parse(text, strlen(text), NULL, NULL, &doc, &ignored) < 0)
 			doc = NULL;
 	}
-	nft_ctx_output_set_flags(n->ctx, 0);
+	end(n);
 	json_array_foreach (json_object_get(doc, "nftables"), i, item)
 		foreign_chain(json_object_get(item, "chain"), own, out);
 }
