@@ -99,7 +99,8 @@ is "and reach their API" "$(answers two-b)" yes
 
 pod one-f | KUBECONFIG=$ONE kubectl create -f - >/dev/null
 one_runs() { KUBECONFIG=$ONE all_run 1; }
-ok "the first runs another" eventually 20 one_runs
+runs_another() { eventually 30 one_runs || ! KUBECONFIG=$ONE kubectl describe pods; }
+ok "the first runs another" runs_another
 ok "stoker down ends the first" "$STOKER" down --data "$T/one/data" --timeout 30s
 is "and nothing of it is left" "$(left "$one" one)" ""
 is "the second goes on" "$(faces; answers two-b)" "$before
