@@ -161,11 +161,17 @@ static void tell(void *arg)
 static void on_parts_changed(void *arg)
 {
 	struct node *n = arg;
+	const char *uid;
+	void *p;
+	size_t pos = 0;
 
 	if (n->draining)
 		loop_schedule(n->parts.loop, &n->check);
-	if (gpus_count(n->parts.gpus))
-		loop_schedule(n->parts.loop, &n->tell);
+	if (!gpus_count(n->parts.gpus))
+		return;
+	loop_schedule(n->parts.loop, &n->tell);
+	while (map_next(&n->pods, &pos, &uid, &p))
+		pod_cards_changed(p);
 }
 
 /* ---- pods ---- */

@@ -256,8 +256,7 @@ static void on_setup_failed(struct pod *p, const struct err *e)
 		delay *= 2;
 	p->setup_failures++;
 	p->setup_after_ms = clock_mono_ms() + delay;
-	events_note(p->parts->events, p->obj, "Warning",
-		    p->network || p->host_network ? "FailedMount" : "FailedCreatePodSandBox", "%s", e->text);
+	events_note(p->parts->events, p->obj, "Warning", p->setup_reason, "%s", e->text);
 }
 
 /* True when containers may be started. */
@@ -582,6 +581,14 @@ void pod_free(struct pod *p)
 	free(p->reason);
 	free(p->message);
 	free(p);
+}
+
+void pod_cards_changed(struct pod *p)
+{
+	if (p->cards || !p->setup_failures)
+		return;
+	p->setup_after_ms = 0;
+	pod_kick(p);
 }
 
 const char *pod_uid(const struct pod *p)

@@ -52,6 +52,8 @@ void pod_exited(struct pod *p, const char *id, const struct exit_info *exit);
 void pod_fail(struct pod *p, const char *reason, const char *message);
 /* Forgets it; what runs goes on. */
 void pod_free(struct pod *p);
+/* Someone has given cards back. */
+void pod_cards_changed(struct pod *p);
 const char *pod_uid(const struct pod *p);
 /* Holds something on this machine that must be kept: addresses, cards, directories. */
 bool pod_holds(const struct pod *p);

@@ -52,6 +52,7 @@ struct pod {
 	char *ip, *hostname, *net_ns;
 	json_t *roots; /* below which its owner's hostPath volumes must be */
 	int setup_failures;
+	const char *setup_reason; /* of the last one */
 	int64_t setup_after_ms;
 	/* its end */
 	bool gone;     /* the object is no longer in the API */

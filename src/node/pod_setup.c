@@ -16,6 +16,7 @@
 #include "node/pod_parts.h"
 #include "node/pod_text.h"
 #include "node/sandbox.h"
+#include "node/tree.h"
 
 #define DOMAIN      "cluster.local"
 #define SYSCTLS_MAX 64
@@ -250,10 +251,14 @@ static const struct step {
 	bool real; /* not with the fake runtime */
 	size_t flag;
 	int (*fn)(struct pod *p, struct err *e);
+	const char *reason; /* of the event if it fails */
 } steps[] = {
-	{ false, offsetof(struct pod, dirs), make_dirs },      { true, offsetof(struct pod, sandbox), make_sandbox },
-	{ true, offsetof(struct pod, network), make_network }, { false, offsetof(struct pod, cards), take_cards },
-	{ true, offsetof(struct pod, texts), write_texts },    { false, offsetof(struct pod, volumes), pod_refresh },
+	{ false, offsetof(struct pod, dirs), make_dirs, "FailedCreatePodSandBox" },
+	{ true, offsetof(struct pod, sandbox), make_sandbox, "FailedCreatePodSandBox" },
+	{ true, offsetof(struct pod, network), make_network, "FailedCreatePodSandBox" },
+	{ false, offsetof(struct pod, cards), take_cards, "FailedGPU" },
+	{ true, offsetof(struct pod, texts), write_texts, "FailedMount" },
+	{ false, offsetof(struct pod, volumes), pod_refresh, "FailedMount" },
 };
 
 int pod_setup(struct pod *p, struct err *e)
@@ -269,8 +274,10 @@ int pod_setup(struct pod *p, struct err *e)
 			*done = true;
 			continue;
 		}
-		if (steps[i].fn(p, e) < 0)
+		if (steps[i].fn(p, e) < 0) {
+			p->setup_reason = steps[i].reason;
 			return -1;
+		}
 		*done = true;
 	}
 	p->setup_failures = 0;
@@ -291,7 +298,7 @@ static void give_back(const struct node_parts *parts, const char *uid, const cha
 		volumes_remove(volumes);
 	}
 	gpus_release(parts->gpus, uid);
-	trash_put(parts->trash, run_dir);
+	tree_remove(run_dir, NULL); /* a few small files, and in memory */
 	trash_put(parts->trash, dir);
 }
 

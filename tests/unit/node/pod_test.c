@@ -276,3 +276,47 @@ TEST("a pod gets cards, says which, and gives them back")
 	CHECK_STR(jsonx_str(json_array_get(jsonx_at(node, "status.conditions"), 3), "status"), "True");
 	machine_done(&m);
 }
+
+static void on_events(void *arg, const json_t *obj, const struct err *e)
+{
+	CHECK(e->kind == ERR_NONE);
+	*(json_t **)arg = json_incref((json_t *)obj);
+}
+
+static json_t *list_events(struct machine *m)
+{
+	struct ref ref = { .api_version = "v1", .plural = "events", .ns = "default" };
+	json_t *events = NULL;
+
+	m->client->ops->list(m->client, &ref, NULL, on_events, &events);
+	server_settle(&m->s);
+	return events;
+}
+
+TEST("a pod whose cards are taken waits, says so, and goes on as soon as they are free")
+{
+	static const char body[] = "{'metadata':{'name':'%s','annotations':{'stoker.dev/fake-seconds':'%s'}},'spec':{"
+				   "'nodeName':'box','restartPolicy':'Never','containers':[{'name':'c','image':'host',"
+				   "'resources':{'limits':{'nvidia.com/gpu':'2'}}}]}}";
+	struct machine m = machine_new();
+	auto_free char *first = xasprintf(body, "first", "0.5");
+	auto_free char *second = xasprintf(body, "second", "0.01");
+	bool said = false;
+
+	server_do(&m.s, VERB_CREATE, "v1/pods", "default", NULL, first);
+	CHECK(wait_for(&m, "first", "status.phase", "Running"));
+	server_do(&m.s, VERB_CREATE, "v1/pods", "default", NULL, second);
+	CHECK(wait_for(&m, "second", "status.phase", "Succeeded"));
+	json_auto_t *after = get(&m, "first");
+
+	CHECK_STR(jsonx_str(after, "status.phase"), "Succeeded");
+	json_auto_t *events = list_events(&m);
+	json_t *e;
+	size_t i;
+
+	json_array_foreach (json_object_get(events, "items"), i, e)
+		said |= str_same(jsonx_str(e, "reason"), "FailedGPU") &&
+			str_same(jsonx_str(e, "involvedObject.name"), "second");
+	CHECK(said);
+	machine_done(&m);
+}
