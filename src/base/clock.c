@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#define CENTURY_S (100ll * 365 * 86400)
+
 static int64_t fake_wall = -1;
 
 void clock_fake(int64_t seconds)
@@ -40,6 +42,11 @@ int64_t clock_mono_ns(void)
 int64_t clock_mono_ms(void)
 {
 	return clock_mono_ns() / 1000000;
+}
+
+int64_t clock_ms_of(int64_t seconds)
+{
+	return (seconds < CENTURY_S ? seconds : CENTURY_S) * 1000;
 }
 
 void clock_rfc3339(int64_t seconds, char out[CLOCK_RFC3339_LEN])

@@ -15,6 +15,9 @@ int64_t clock_wall_micros(void);
 int64_t clock_mono_ms(void); /* CLOCK_BOOTTIME */
 int64_t clock_mono_ns(void);
 
+/* Seconds that someone asked for, in milliseconds: at most a century, so that the time now can be added to it. */
+int64_t clock_ms_of(int64_t seconds);
+
 /* RFC3339 in UTC. */
 void clock_rfc3339(int64_t seconds, char out[CLOCK_RFC3339_LEN]);
 void clock_rfc3339_micro(int64_t micros, char out[CLOCK_MICRO_LEN]);

@@ -189,7 +189,7 @@ static int64_t grace_ms(const struct pod *p)
 
 	if (p->failed && str_same(p->reason, "Evicted") && s > EVICTION_GRACE_S)
 		s = EVICTION_GRACE_S;
-	return s * 1000;
+	return clock_ms_of(s);
 }
 
 /* The same for one whose turn comes now: all of them together have the grace period. */
@@ -458,7 +458,7 @@ static void start_clock(struct pod *p)
 	if (!p->start_us && (!text || !clock_parse_rfc3339(text, &p->start_us)))
 		p->start_us = clock_wall_micros();
 	if (json_is_integer(limit)) {
-		int64_t left = p->start_us / 1000 + json_integer_value(limit) * 1000 - clock_wall_micros() / 1000;
+		int64_t left = p->start_us / 1000 + clock_ms_of(json_integer_value(limit)) - clock_wall_micros() / 1000;
 
 		p->deadline_ms = clock_mono_ms() + (left > 0 ? left : 0);
 	}

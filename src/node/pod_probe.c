@@ -5,6 +5,7 @@
  *
  * Without a readiness probe a container is ready as soon as it has started.
  */
+#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "node/pod_parts.h"
@@ -34,13 +35,17 @@ static bool has_probe(const struct ctr *c, enum probe_kind kind)
 	return json_is_object(json_object_get(c->spec, kinds[kind].field));
 }
 
+static int64_t pod_grace_ms(const struct ctr *c)
+{
+	return clock_ms_of(jsonx_int_or(c->pod->obj, "spec.terminationGracePeriodSeconds", 30));
+}
+
 static int64_t probe_grace_ms(const struct ctr *c, enum probe_kind kind)
 {
 	const json_t *own =
 		json_object_get(json_object_get(c->spec, kinds[kind].field), "terminationGracePeriodSeconds");
 
-	return json_is_integer(own) ? json_integer_value(own) * 1000
-				    : jsonx_int_or(c->pod->obj, "spec.terminationGracePeriodSeconds", 30) * 1000;
+	return json_is_integer(own) ? clock_ms_of(json_integer_value(own)) : pod_grace_ms(c);
 }
 
 static void on_verdict(void *arg, enum probe_kind kind, bool ok, const char *message);
@@ -130,8 +135,7 @@ static void on_post_start(void *arg, const struct err *e)
 		return;
 	if (e->kind != ERR_NONE) {
 		ctr_event(c, "Warning", "FailedPostStartHook", "PostStartHook failed: %s", e->text);
-		ctr_stop(c, jsonx_int_or(c->pod->obj, "spec.terminationGracePeriodSeconds", 30) * 1000,
-			 "FailedPostStartHook");
+		ctr_stop(c, pod_grace_ms(c), "FailedPostStartHook");
 		pod_kick(c->pod);
 		return;
 	}

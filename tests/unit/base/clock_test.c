@@ -49,3 +49,11 @@ TEST("durations are typed the way people type them")
 	CHECK(!clock_parse_duration("5x", &s));
 	CHECK(!clock_parse_duration("1h5", &s));
 }
+
+TEST("a time without measure is a century, and can be added to now")
+{
+	CHECK_INT(clock_ms_of(0), 0);
+	CHECK_INT(clock_ms_of(30), 30000);
+	CHECK_INT(clock_ms_of(INT64_MAX), 100ll * 365 * 86400 * 1000);
+	CHECK(clock_wall_micros() + clock_ms_of(INT64_MAX) > 0);
+}
