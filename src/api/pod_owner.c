@@ -11,6 +11,7 @@
 #include "api/accounts.h"
 #include "api/pod_rights.h"
 #include "api/stored.h"
+#include "api/verbs.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/pod_security.h"
@@ -155,30 +156,47 @@ static int admit_new(struct api *api, const struct api_request *req, json_t *pod
 	return 0;
 }
 
-/* Another image or container runs with the rights that the pod has: only who has them, or an admin, may put it in. */
-static int admit_changed(struct api *api, const struct api_request *req, json_t *pod, const json_t *old, struct err *e)
+/* The account with whose rights the caller acts in the namespace into *ret; NULL for an admin's. */
+static int acting_account(struct api *api, const struct api_request *req, const struct account **ret, struct err *e)
 {
-	const char *was = annotation(old, POD_UID_ANNOTATION);
 	auto_free char *user = NULL;
-	const struct account *acc;
-	int64_t uid = -1;
 
+	*ret = NULL;
 	if (namespace_owner(api, req->ns, &user, e) < 0)
 		return -1;
 	if (!user && is_admin(req->caller))
 		return 0;
-	acc = accounts_find(api_accounts(api), user ? user : req->caller->user, e);
-	if (!acc)
-		return -1;
-	if (was)
-		str_int64(was, 0, UINT32_MAX, &uid);
-	if (uid == (int64_t)acc->uid)
-		return pod_rights_apply(acc, api_config(api)->host_roots, pod, e);
-	if (is_admin(req->caller))
-		return 0;
+	*ret = accounts_find(api_accounts(api), user ? user : req->caller->user, e);
+	return *ret ? 0 : -1;
+}
+
+static bool has_rights_of(const json_t *pod, const struct account *acc)
+{
+	const char *text = annotation(pod, POD_UID_ANNOTATION);
+	int64_t uid = -1;
+
+	return text && str_int64(text, 0, UINT32_MAX, &uid) && uid == (int64_t)acc->uid;
+}
+
+static int refuse(const json_t *pod, const struct account *acc, struct err *e)
+{
+	const char *uid = annotation(pod, POD_UID_ANNOTATION);
+
 	return err_set(e, ERR_FORBIDDEN,
 		       "pods \"%.253s\" is forbidden: it has the rights of %s%s, not of user \"%.63s\"",
-		       jsonx_str_or(pod, "metadata.name", ""), was ? "uid " : "an admin", was ? was : "", acc->name);
+		       jsonx_str_or(pod, "metadata.name", ""), uid ? "uid " : "an admin", uid ? uid : "", acc->name);
+}
+
+/* Another image or container runs with the rights that the pod has: only who has them, or an admin, may put it in. */
+static int admit_changed(struct api *api, const struct api_request *req, json_t *pod, const json_t *old, struct err *e)
+{
+	const struct account *acc;
+
+	if (acting_account(api, req, &acc, e) < 0)
+		return -1;
+	if (acc && has_rights_of(old, acc))
+		return pod_rights_apply(acc, api_config(api)->host_roots, pod, e);
+	return is_admin(req->caller) ? 0 : refuse(old, acc, e);
 }
 
 int pod_owner_admit(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
@@ -191,6 +209,45 @@ int pod_owner_admit(struct api *api, const struct api_request *req, json_t *obj,
 	if (!pod_security_concerned(json_object_get(obj, "spec"), json_object_get(old, "spec")))
 		return 0;
 	return admit_changed(api, req, obj, old, e);
+}
+
+/* ---- hands on a pod ---- */
+
+static const char *extra(const struct caller *c, const char *key)
+{
+	return json_string_value(json_array_get(json_object_get(c->extra, key), 0));
+}
+
+static bool same_rights(const json_t *a, const json_t *b)
+{
+	const char *x = annotation(a, POD_UID_ANNOTATION);
+	const char *y = annotation(b, POD_UID_ANNOTATION);
+
+	return x && y ? streq(x, y) : !x && !y;
+}
+
+/* Is the caller a process of a pod that has the same rights?  So the launcher of an MPIJob reaches its workers. */
+static bool is_sibling(struct api *api, const struct api_request *req, const json_t *pod)
+{
+	const char *name = extra(req->caller, "authentication.kubernetes.io/pod-name");
+	auto_free char *group = xasprintf("system:serviceaccounts:%s", req->ns);
+	json_auto_t *own = NULL;
+	struct err e = ERR_INIT;
+
+	return name && caller_in_group(req->caller, group) && verb_load(api, req->kind, req->ns, name, &own, &e) == 0 &&
+	       str_same(jsonx_str(own, "metadata.uid"), extra(req->caller, "authentication.kubernetes.io/pod-uid")) &&
+	       same_rights(own, pod);
+}
+
+int pod_owner_check_hands(struct api *api, const struct api_request *req, const json_t *pod, struct err *e)
+{
+	const struct account *acc;
+
+	if (is_admin(req->caller) || is_sibling(api, req, pod))
+		return 0;
+	if (acting_account(api, req, &acc, e) < 0)
+		return -1;
+	return has_rights_of(pod, acc) ? 0 : refuse(pod, acc, e);
 }
 
 /* ---- what pods are made from ---- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pod_owner.h - whose rights a pod has; for api/admission.c
+/* pod_owner.h - whose rights a pod has; for api/admission.c and api/rest_exec.c
  *
  * A pod belongs to the local user who owns its namespace (whoever created the pod), else to its creator if that is no
  * admin, else to who wrote the object that its controller made it from.  All other pods are an admin's, and nothing
@@ -18,6 +18,8 @@
 #define CREATOR_ANNOTATION "stoker.dev/creator"
 
 int pod_owner_admit(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
+/* May the caller run commands in the pod?  They have the pod's rights: only for who has them, or an admin. */
+int pod_owner_check_hands(struct api *api, const struct api_request *req, const json_t *pod, struct err *e);
 /* Keeps CREATOR_ANNOTATION on kinds that lead to pods. */
 int pod_owner_mark(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 /* Who is no admin gives no namespace away. */

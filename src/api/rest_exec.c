@@ -6,6 +6,7 @@
  * bytes on and holding up either side while the other does not take them.  It ends with whichever ends first.
  */
 #include "api/exchange.h"
+#include "api/pod_owner.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -232,7 +233,8 @@ static int begin(struct exchange *x, struct hands *h, struct err *e)
 	};
 	json_auto_t *pod = NULL;
 
-	if (read_options(x, h, e) < 0 || rest_pod_get(x, &pod, &h->kubelet, e) < 0 || check_pod(x, pod, h, e) < 0)
+	if (read_options(x, h, e) < 0 || rest_pod_get(x, &pod, &h->kubelet, e) < 0 ||
+	    pod_owner_check_hands(x->rest->api, &x->req, pod, e) < 0 || check_pod(x, pod, h, e) < 0)
 		return -1;
 	exchange_keep_peer(x);
 	return remote_accept(x->http, &h->wants, &handlers, &h->remote, e);

@@ -160,6 +160,12 @@ print(got.split(b"\r\n")[0].decode(), "refused" in (f.error(9) or ""))
 END
 is "python runs commands and forwards ports" "$(timeout 30 /usr/bin/python3 "$T/hands.py" 2>&1)" "got x 3
 HTTP/1.1 200 OK True"
+kubectl create rolebinding robot --clusterrole=edit --user=robot >/dev/null
+robot=$("$STOKER" token create --user robot --socket "$SOCKET" | tail -1)
+for how in 'exec web -c web -- true' 'attach web -c side'; do
+	out=$(KUBECONFIG= timeout 20 kubectl --server "$URL" --insecure-skip-tls-verify --token "$robot" $how 2>&1 </dev/null)
+	like "a user gets no hands on an admin's pod: ${how%% *}" "$out" 'pods "web" is forbidden: it has the rights of an admin, not of user "robot"'
+done
 # Last, for the container ends, and the service has no ready pod until it is back.
 like "attach reaches a container's own input" "$(echo quit | timeout 20 kubectl attach -i web -c side 2>&1; echo "rc=$?")" 'got quit'
 done_testing

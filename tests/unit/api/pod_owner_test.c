@@ -165,6 +165,39 @@ TEST("whoever changes a pod's image must have its rights")
 	server_done(&s);
 }
 
+static bool may_exec(struct server *s, const struct caller *c, const json_t *pod)
+{
+	struct api_request req = server_request(s, VERB_CREATE, "v1/pods", "default", jsonx_str(pod, "metadata.name"));
+	struct err e = ERR_INIT;
+
+	req.caller = c;
+	return pod_owner_check_hands(s->api, &req, pod, &e) == 0;
+}
+
+TEST("whoever runs commands in a pod must have its rights, or be a pod that has them")
+{
+	static const char *const groups[] = { "system:serviceaccounts:default", NULL };
+	struct server s = server_with_users();
+	json_auto_t *a = server_ask(&s, VERB_CREATE, "v1/pods", "default", NULL, POD("admins"));
+	json_auto_t *b = ask_as(&s, &ci, VERB_CREATE, "v1/pods", "default", NULL, POD("robots"));
+	json_auto_t *bound = json_pack("{s:[s], s:[s]}", "authentication.kubernetes.io/pod-name", "robots",
+				       "authentication.kubernetes.io/pod-uid", jsonx_str(b, "metadata.uid"));
+	json_auto_t *stale = json_pack("{s:[s], s:[s]}", "authentication.kubernetes.io/pod-name", "robots",
+				       "authentication.kubernetes.io/pod-uid", "0");
+	const struct caller inside = {
+		.user = "system:serviceaccount:default:x", .uid = "", .groups = groups, .extra = bound
+	};
+	struct caller other = inside;
+
+	other.extra = stale;
+	CHECK(may_exec(&s, &caller_system, a) && may_exec(&s, &caller_system, b));
+	CHECK(!may_exec(&s, &ci, a) && may_exec(&s, &ci, b));
+	CHECK(!may_exec(&s, &daemon_user, a) && !may_exec(&s, &daemon_user, b));
+	CHECK(!may_exec(&s, &inside, a) && may_exec(&s, &inside, b));
+	CHECK(!may_exec(&s, &other, a) && !may_exec(&s, &other, b));
+	server_done(&s);
+}
+
 /* As a controller would. */
 static json_t *make_for(struct server *s, const json_t *owner, const char *what, const char *name, const char *spec)
 {
