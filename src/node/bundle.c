@@ -247,23 +247,6 @@ static json_t *make_args(const json_t *container, const json_t *image, const jso
 	return list;
 }
 
-/* The environment as an object, for $(VAR). */
-static json_t *vars_of(const json_t *env)
-{
-	json_t *vars = json_object();
-	json_t *line;
-	size_t i;
-
-	json_array_foreach ((json_t *)env, i, line) {
-		const char *text = json_string_value(line);
-		const char *eq = text ? strchr(text, '=') : NULL;
-
-		if (eq)
-			json_object_setn_new(vars, text, (size_t)(eq - text), jsonx_string(eq + 1));
-	}
-	return vars;
-}
-
 /* HOME, USER, LOGNAME and HOSTNAME, unless someone set them. */
 static json_t *complete_env(const struct bundle_input *in, const json_t *vars)
 {
@@ -308,7 +291,7 @@ static int oom_score(const struct bundle_input *in)
 
 static int make_process(const struct bundle_input *in, json_t **ret, struct err *e)
 {
-	json_auto_t *vars = vars_of(in->env);
+	json_auto_t *vars = env_object(in->env);
 	json_auto_t *args = make_args(in->container, in->image_config, vars);
 	const char *cwd = jsonx_str(in->container, "workingDir");
 	json_int_t uid = jsonx_int_or(in->passwd, "uid", 0);

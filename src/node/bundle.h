@@ -41,6 +41,8 @@ const json_t *bundle_seccomp_profile(const json_t *pod, const json_t *container)
 /* --- env.c --- */
 /* $(VAR) and $$ as Kubernetes expands them; unknown ones stay. */
 void env_expand(const char *text, const json_t *vars /* object name -> value */, struct sbuf *out);
+/* "NAME=value" texts as an object, for env_expand(). */
+json_t *env_object(const json_t *env);
 /* The whole environment of a container in order: image, services, envFrom, env (valueFrom by `objects`:
  * the ConfigMaps and Secrets it names, under "configmaps/NAME" and "secrets/NAME"), defaults. ERR_NOT_FOUND names the
  * missing object or key (CreateContainerConfigError). */

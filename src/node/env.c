@@ -339,3 +339,19 @@ int env_resolve(const json_t *pod, const json_t *container, const json_t *image_
 		json_array_append_new(*ret, jsonx_stringf("%s=%s", name, json_string_value(v)));
 	return 0;
 }
+
+json_t *env_object(const json_t *env)
+{
+	json_t *vars = json_object();
+	json_t *line;
+	size_t i;
+
+	json_array_foreach ((json_t *)env, i, line) {
+		const char *text = json_string_value(line);
+		const char *eq = text ? strchr(text, '=') : NULL;
+
+		if (eq)
+			json_object_setn_new(vars, text, (size_t)(eq - text), jsonx_string(eq + 1));
+	}
+	return vars;
+}

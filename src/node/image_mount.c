@@ -266,9 +266,7 @@ int images_mount(struct images *i, const char *name, const char *scratch, const 
 
 /* ---- the end ---- */
 
-/* More than the loop may do: a grandchild does it, so that nobody must wait for it.  If the machine stops meanwhile,
- * the next start of the server finds the rest in trash/. */
-static void remove_apart(const char *path)
+void image_remove_apart(const char *path)
 {
 	pid_t pid;
 
@@ -293,7 +291,7 @@ static void remove_scratch(const char *scratch, const char *trash)
 
 	if (tree_remove(scratch, &budget))
 		return;
-	remove_apart(trash && rename(scratch, to) == 0 ? to : scratch);
+	image_remove_apart(trash && rename(scratch, to) == 0 ? to : scratch);
 }
 
 void images_unmount(const char *scratch, const char *target)

@@ -161,4 +161,8 @@ void image_host_extras(const char *data, const char *target);
 /* The same in a user namespace, onto the empty file system at `target`, whose upper directory is SCRATCH/upper. */
 int image_host_parts(const char *data, const char *scratch, const char *target, bool read_only, struct err *e);
 
+/* Removes more than the loop may: a grandchild does it, so that nobody must wait for it.  If the machine stops
+ * meanwhile, the next start of the server finds the rest in trash/. */
+void image_remove_apart(const char *path);
+
 #endif

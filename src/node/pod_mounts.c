@@ -59,27 +59,10 @@ static int add_volume(const struct volume_context *v, const struct ctr *c, const
 	return 0;
 }
 
-/* "NAME=value" texts as an object. */
-static json_t *vars_of(const json_t *env)
-{
-	json_t *vars = json_object();
-	json_t *line;
-	size_t i;
-
-	json_array_foreach ((json_t *)env, i, line) {
-		const char *text = json_string_value(line);
-		const char *eq = text ? strchr(text, '=') : NULL;
-
-		if (eq)
-			json_object_setn_new(vars, text, (size_t)(eq - text), jsonx_string(eq + 1));
-	}
-	return vars;
-}
-
 static int add_volumes(struct ctr *c, const json_t *env, json_t *list, struct err *e)
 {
 	json_auto_t *objects = pod_objects(c->pod);
-	json_auto_t *vars = vars_of(env);
+	json_auto_t *vars = env_object(env);
 	auto_free char *dir = xasprintf("%s/volumes", c->pod->dir);
 	struct volume_context v;
 	json_t *mount;

@@ -10,14 +10,6 @@
 #include "base/mem.h"
 #include "node/pod_parts.h"
 
-static const struct {
-	const char *field, *title;
-} kinds[PROBE__COUNT] = {
-	[PROBE_STARTUP] = { "startupProbe", "Startup" },
-	[PROBE_LIVENESS] = { "livenessProbe", "Liveness" },
-	[PROBE_READINESS] = { "readinessProbe", "Readiness" },
-};
-
 struct probe_target ctr_probe_target(struct ctr *c)
 {
 	return (struct probe_target){
@@ -32,7 +24,7 @@ struct probe_target ctr_probe_target(struct ctr *c)
 
 static bool has_probe(const struct ctr *c, enum probe_kind kind)
 {
-	return json_is_object(json_object_get(c->spec, kinds[kind].field));
+	return json_is_object(json_object_get(c->spec, probe_kind_field(kind)));
 }
 
 static int64_t pod_grace_ms(const struct ctr *c)
@@ -43,7 +35,7 @@ static int64_t pod_grace_ms(const struct ctr *c)
 static int64_t probe_grace_ms(const struct ctr *c, enum probe_kind kind)
 {
 	const json_t *own =
-		json_object_get(json_object_get(c->spec, kinds[kind].field), "terminationGracePeriodSeconds");
+		json_object_get(json_object_get(c->spec, probe_kind_field(kind)), "terminationGracePeriodSeconds");
 
 	return json_is_integer(own) ? clock_ms_of(json_integer_value(own)) : pod_grace_ms(c);
 }
@@ -96,7 +88,7 @@ static void on_verdict(void *arg, enum probe_kind kind, bool ok, const char *mes
 
 static void on_attempt(void *arg, enum probe_kind kind, const char *message)
 {
-	ctr_event(arg, "Warning", "Unhealthy", "%s probe failed: %s", kinds[kind].title, message);
+	ctr_event(arg, "Warning", "Unhealthy", "%s probe failed: %s", probe_kind_title(kind), message);
 }
 
 void ctr_probes_start(struct ctr *c)

@@ -34,6 +34,11 @@ static const struct {
 	[PROBE_READINESS] = { "readinessProbe", "Readiness" },
 };
 
+const char *probe_kind_field(enum probe_kind kind)
+{
+	return kinds[kind].field;
+}
+
 const char *probe_kind_title(enum probe_kind kind)
 {
 	return kinds[kind].title;

@@ -36,6 +36,8 @@ struct prober *prober_new(const struct probe_target *t, enum probe_kind kind,
 void prober_free(struct prober *p);
 /* "Startup", "Liveness", "Readiness". */
 const char *probe_kind_title(enum probe_kind kind);
+/* Where a container's spec has it: "startupProbe" ... */
+const char *probe_kind_field(enum probe_kind kind);
 
 struct hook;
 /* which: "postStart" or "preStop"; `done` once, never from inside; e->kind is ERR_NONE if it went well.  The

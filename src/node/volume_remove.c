@@ -93,25 +93,6 @@ static bool unmount_below(const char *dir)
 	return ok;
 }
 
-/* A grandchild does it, so that nobody must wait for it. */
-static void remove_apart(const char *dir)
-{
-	pid_t pid;
-
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0) {
-		image_child_begin(3);
-		if (fork() == 0)
-			tree_remove(dir, NULL);
-		_exit(0);
-	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	if (pid < 0)
-		tree_remove(dir, NULL);
-}
-
 void volumes_remove(const char *dir)
 {
 	auto_free char *real = realpath(dir, NULL);
@@ -127,5 +108,5 @@ void volumes_remove(const char *dir)
 		return;
 	}
 	if (!tree_remove(real, &budget))
-		remove_apart(real);
+		image_remove_apart(real);
 }
