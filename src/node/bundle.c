@@ -360,7 +360,7 @@ static void add_shm(const struct bundle_input *in, json_t *list)
 		return;
 	json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:[s,s,s,s,o*]}", "destination", "/dev/shm", "type",
 					      shared ? "bind" : "tmpfs", "source", shared ? shared : "shm", "options",
-					      "nosuid", "noexec", "nodev", shared ? "bind" : "mode=1777",
+					      "nosuid", "noexec", "nodev", shared ? "rbind" : "mode=1777",
 					      shared ? NULL : jsonx_stringf("size=%lld", (long long)in->shm_bytes)));
 }
 
