@@ -12,11 +12,13 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 
-#define PODS_MAX    500
-#define IMAGES_MAX  50
-#define KEPT_MEMORY (256ll << 20) /* for the system and the server, out of allocatable */
-#define LINE_MAX_   4096
-#define ROOTLESS    "on the host's network, and without enforcing limits"
+#define PODS_MAX         500
+#define IMAGES_MAX       50
+#define MEMORY_SHORT_KIB (100 * 1024) /* the kubelet's own threshold */
+#define DISK_SHORT_PART  20
+#define KEPT_MEMORY      (256ll << 20) /* for the system and the server, out of allocatable */
+#define LINE_MAX_        4096
+#define ROOTLESS         "on the host's network, and without enforcing limits"
 
 /* The first line of a file, or "". */
 static char *first_line(const char *path)
@@ -146,13 +148,37 @@ static void add_condition(json_t *list, const struct node_facts *f, const char *
 					      "reason", reason, "message", message));
 }
 
+/* What applications could have without swapping, in KiB; -1 if the kernel does not say. */
+static int64_t memory_available(void)
+{
+	auto_sbuf struct sbuf text = SBUF(LINE_MAX_);
+	struct err e = ERR_INIT;
+	const char *at;
+
+	file_read("/proc/meminfo", LINE_MAX_, &text, &e);
+	at = text.p ? strstr(text.p, "MemAvailable:") : NULL;
+	return at ? strtoll(at + strlen("MemAvailable:"), NULL, 10) : -1;
+}
+
+static bool disk_is_short(const char *dir)
+{
+	struct statvfs fs;
+
+	return statvfs(dir, &fs) == 0 && fs.f_blocks && fs.f_bavail < fs.f_blocks / DISK_SHORT_PART;
+}
+
 static json_t *conditions(const struct node_facts *f)
 {
 	json_t *list = json_array();
+	int64_t available = memory_available();
+	bool memory = available >= 0 && available < MEMORY_SHORT_KIB;
+	bool disk = disk_is_short(f->dir);
 
-	add_condition(list, f, "MemoryPressure", false, "KubeletHasSufficientMemory",
-		      "kubelet has sufficient memory available");
-	add_condition(list, f, "DiskPressure", false, "KubeletHasNoDiskPressure", "kubelet has no disk pressure");
+	add_condition(list, f, "MemoryPressure", memory,
+		      memory ? "KubeletHasInsufficientMemory" : "KubeletHasSufficientMemory",
+		      memory ? "less than 100Mi of memory are available" : "kubelet has sufficient memory available");
+	add_condition(list, f, "DiskPressure", disk, disk ? "KubeletHasDiskPressure" : "KubeletHasNoDiskPressure",
+		      disk ? "less than 5% of the data directory's disk are free" : "kubelet has no disk pressure");
 	add_condition(list, f, "PIDPressure", false, "KubeletHasSufficientPID", "kubelet has sufficient PID available");
 	add_condition(list, f, "Ready", !f->problem, f->problem ? "KubeletNotReady" : "KubeletReady",
 		      f->problem    ? f->problem
