@@ -113,21 +113,20 @@ class Pods:
                      "containers": [{"name": "main", "image": image, "command": command}]}})
         return name
 
-    def see(self, phase: str, count: int = 1):
-        """Reads the watch until so many pods have come to a phase."""
-        want, seen = f'"phase":"{phase}"'.encode(), set()
-        while len(seen) < count:
+    def see(self, phase: str, names):
+        """Reads the watch until these pods have come to a phase; it may still tell of others, long gone."""
+        want, left = f'"phase":"{phase}"'.encode(), {n.encode() for n in names}
+        while left:
             line = self.events.readline()
             if not line or b'"phase":"Failed"' in line:
                 raise Failure("a pod failed: " + line.decode()[:3000])
             if want in line:
-                seen.add(re.search(rb'"name":"([^"]+)"', line)[1])
+                left.discard(re.search(rb'"name":"([^"]+)"', line)[1])
 
     def life(self, image: str, command, phase: str) -> float:
         """Milliseconds from before the request to the sight of the phase."""
         began = time.monotonic()
-        self.create(image, command)
-        self.see(phase)
+        self.see(phase, [self.create(image, command)])
         return 1000 * (time.monotonic() - began)
 
     def remove_all(self):
@@ -151,11 +150,12 @@ class Pods:
         return json.loads(found[-1].read_text())
 
     def burst(self, count: int) -> dict:
-        run = Load(self.server, "create", kind="noop", prefix=f"burst-{self.made}", connections=8, requests=count)
+        prefix = f"burst-{self.made}"
+        run = Load(self.server, "create", kind="noop", prefix=prefix, connections=8, requests=count)
         self.made += count
         used, began = family_cpu(self.pid), time.monotonic()
         run.go()
-        self.see("Succeeded", count)
+        self.see("Succeeded", [f"{prefix}-{i}" for i in range(count)])
         seconds = time.monotonic() - began
         run.result()
         run.finish()
@@ -259,9 +259,7 @@ class PodFigures:
         self.pods.remove_all()
 
     def hold(self, before: float):
-        for _ in range(self.running):
-            self.pods.create(IMAGE, LONG)
-        self.pods.see("Running", self.running)
+        self.pods.see("Running", [self.pods.create(IMAGE, LONG) for _ in range(self.running)])
         time.sleep(1)
         after = counters(self.pods.pid)["pss"]
         yield row("P12", f"memory of the server for {self.running} running pods (PSS)", (after - before) / 1e6, "MB",
