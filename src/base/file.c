@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
@@ -88,8 +90,13 @@ static int make_dir(const char *path, mode_t mode, struct err *e)
 
 int file_make_dirs(const char *path, mode_t mode, struct err *e)
 {
-	auto_free char *copy = xstrdup(path);
+	auto_free char *copy = NULL;
+	struct err first = ERR_INIT;
 
+	/* Most often only the last one is missing. */
+	if (make_dir(path, mode, &first) == 0)
+		return 0;
+	copy = xstrdup(path);
 	for (char *p = copy + 1; *p; p++) {
 		int r;
 
@@ -102,4 +109,15 @@ int file_make_dirs(const char *path, mode_t mode, struct err *e)
 			return -1;
 	}
 	return make_dir(copy, mode, e);
+}
+
+void file_spread(const char *dir)
+{
+	auto_close int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int flags = 0;
+
+	if (fd < 0 || ioctl(fd, FS_IOC_GETFLAGS, &flags) < 0)
+		return;
+	flags |= FS_TOPDIR_FL;
+	(void)ioctl(fd, FS_IOC_SETFLAGS, &flags);
 }

@@ -16,5 +16,8 @@ int file_write(const char *path, mode_t mode, struct str text, struct err *e);
 int file_place(const char *path, mode_t mode, struct str text, struct err *e);
 /* Makes a directory and its parents; an existing one is fine. */
 int file_make_dirs(const char *path, mode_t mode, struct err *e);
+/* Has the file system place what is made in this directory apart from each other, if it can (ext4): each directory gets
+ * a region of its own, and a new file there need not be kept clear of those that others have just removed. */
+void file_spread(const char *dir);
 
 #endif
