@@ -62,6 +62,8 @@ int volumes_prepare(const struct volume_context *c, struct err *e)
 	json_t *spec;
 	size_t i;
 
+	if (!json_array_size(jsonx_at(c->pod, "spec.volumes")))
+		return 0;
 	if (file_make_dirs(c->dir, 0755, e) < 0)
 		return -1;
 	json_array_foreach (jsonx_at(c->pod, "spec.volumes"), i, spec)
