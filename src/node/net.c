@@ -42,7 +42,7 @@ void net_free(struct net *n, bool remove)
 	netlink_close(n->nl);
 	nft_close(n->nft);
 	elements_close(n->elements);
-	conntrack_close(n->conntrack);
+	free(n->forget);
 	service_rules_free(n->rules);
 	json_decref(n->services);
 	json_decref(n->groups);

@@ -249,7 +249,6 @@ int net_open_parts(struct net *n, const struct net_config *c, struct err *e)
 	if (take_config(n, c, &want, e) < 0 || netlink_open(NULL, &n->nl, e) < 0 || nft_open(&n->nft, e) < 0 ||
 	    elements_open(&n->elements, e) < 0 || open_bridge(n, want, e) < 0)
 		return -1;
-	n->conntrack = conntrack_open();
 	take_api(n, c);
 	leases = xasprintf("%s/leases", n->dir);
 	if (leases_open(leases, cidr_size(n->shape.pods), &n->leases, e) < 0 ||

@@ -25,7 +25,6 @@ struct net {
 	struct netlink *nl;
 	struct nft *nft;
 	struct elements *elements;
-	struct mnl_socket *conntrack;
 	struct leases *leases;
 	struct dns *dns;
 	int bridge;
@@ -38,6 +37,8 @@ struct net {
 	json_t *groups;       /* last applied, or NULL: nobody is isolated */
 	json_t *group_names;  /* what the table has chains for, as keys */
 	struct loop_timer reap;
+	uint32_t *forget; /* addresses given back, whose flows are still there */
+	size_t nforget, forget_cap;
 };
 
 /* --- net.c --- */

@@ -3,7 +3,8 @@
  *
  * Detaching cuts a pod off at once: its route and its place in the rules go.  The link itself goes a little later,
  * usually with the pod's namespace: the kernel needs tens of milliseconds to remove one, in which the loop would stand
- * still.  What is left of them after a second is removed together, by a child process.
+ * still.  What is left of them after a second is removed together, by a child process, and so are the flows the kernel
+ * still remembers of the pods' addresses, none of which is handed out again so soon.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -191,20 +192,36 @@ static void on_reaped(void *arg, pid_t pid, int status)
 	(void)status;
 }
 
+/* In the child. */
+__attribute__((noreturn)) static void reap(struct net *n, uint32_t group)
+{
+	struct netlink *nl = NULL;
+	struct err e = ERR_INIT;
+	bool ok = !group || (netlink_open(NULL, &nl, &e) == 0 && link_delete_group(nl, group, &e) == 0);
+
+	if (n->nforget)
+		conntrack_forget(n->forget, n->nforget);
+	_exit(ok ? 0 : 1);
+}
+
 static void on_reap(void *arg)
 {
 	struct net *n = arg;
 	uint32_t group = net_gather_links(n, false);
-	struct netlink *nl = NULL;
 	struct err e = ERR_INIT;
 	pid_t pid;
 
-	if (!group)
+	if (!group && !n->nforget)
 		return;
 	pid = fork();
 	if (pid == 0)
-		_exit(netlink_open(NULL, &nl, &e) == 0 && link_delete_group(nl, group, &e) == 0 ? 0 : 1);
-	if (pid < 0 || loop_on_child(n->loop, pid, on_reaped, NULL, &e) < 0)
+		reap(n, group);
+	if (pid < 0) {
+		net_reap_later(n);
+		return;
+	}
+	n->nforget = 0;
+	if (loop_on_child(n->loop, pid, on_reaped, NULL, &e) < 0)
 		net_reap_later(n);
 }
 
@@ -231,7 +248,7 @@ void net_detach(struct net *n, const char *uid)
 		log_warn("%s, ignoring", e.text);
 	if (leave(n, &m, &e) < 0)
 		log_warn("cannot remove a pod's rules, ignoring: %s", e.text);
-	conntrack_forget(n->conntrack, m.ip);
+	ARRAY_PUSH(n->forget, n->nforget, n->forget_cap, m.ip);
 	leases_release(n->leases, lease);
 	net_reap_later(n);
 }
