@@ -485,6 +485,20 @@ static void mount_run(const struct node *n)
 		log_debug("keep %s on disk: %s", path, strerror(errno));
 }
 
+/* Each pod is a small hierarchy of its own, as a home directory is. */
+static void spread_out(const struct node *n)
+{
+	static const char *const names[] = { "pods", "logs" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		auto_free char *path = xasprintf("%s/%s", n->dir, names[i]);
+		struct err ignored = ERR_INIT;
+
+		if (file_make_dirs(path, 0700, &ignored) == 0)
+			file_spread(path);
+	}
+}
+
 static void unmount_run(const struct node *n)
 {
 	auto_free char *path = xasprintf("%s/run", n->dir);
@@ -557,6 +571,7 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 	n->again = (struct loop_timer){ .fire = tell, .arg = n };
 	n->check = (struct loop_hook){ .run = on_check, .arg = n, .phase = LOOP_WORK };
 	mount_run(n);
+	spread_out(n);
 	if (open_parts(n, config, e) < 0) {
 		node_free(n);
 		return -1;
