@@ -2,9 +2,9 @@
 /* logs.c - which logs there are, whose they are, and where the next one goes
  *
  * The disk is the truth; a short record of each pod is kept in memory, so that a job's name is found without reading
- * thousands of small files.  owner.json is not synced: it is written once a pod, and a machine that loses power in that
- * second loses the job's name for it, not the log.  A full disk loses neither: the new file takes the old one's place
- * when it is whole.
+ * thousands of small files.  owner.json is not synced: it is written at a pod's begin and end, and a machine that loses
+ * power in that second loses the job's name for it, not the log.  A full disk loses neither: at the end it has its
+ * room, and where that is not enough the new file takes the old one's place when it is whole.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -80,6 +80,19 @@ static int owner_write(const struct logs *l, const struct kept *k, const json_t 
 	if (fd < 0 || write(fd, text.p, text.n) != (ssize_t)text.n || rename(new, path) < 0)
 		return err_errno(e, ERR_INTERNAL, "write %s", path);
 	return 0;
+}
+
+/* In place, where it has room already: a file more and one less for each pod is more work than all of this. */
+static int owner_rewrite(const struct logs *l, const struct kept *k, const json_t *doc, struct err *e)
+{
+	auto_sbuf struct sbuf text = SBUF(LOGS_OWNER_MAX);
+	auto_free char *path = owner_path(l, k);
+	auto_close int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+
+	jsonx_dump(doc, &text);
+	if (fd >= 0 && pwrite(fd, text.p, text.n, 0) == (ssize_t)text.n && ftruncate(fd, (off_t)text.n) == 0)
+		return 0;
+	return owner_write(l, k, doc, e);
 }
 
 /* The job a pod works for, where its labels say more than its owner: a CronJob's or a TFJob's pods carry it. */
@@ -301,7 +314,7 @@ static void set_ended(struct logs *l, struct kept *k, int64_t when)
 		json_object_set_new(doc, "ended", json_integer(when));
 	else
 		json_object_del(doc, "ended");
-	if (owner_write(l, k, doc, &e) < 0)
+	if (owner_rewrite(l, k, doc, &e) < 0)
 		log_warn("note the end of a pod pod=%s/%s: %s, ignoring", k->ns, k->pod, e.text);
 }
 
