@@ -396,18 +396,19 @@ int image_store_ref(struct image_store *s, const char *id, const json_t *layers,
 	auto_free char *path = NULL;
 	auto_sbuf struct sbuf hex = SBUF(128);
 	unsigned char hash[SHA256_LEN];
-	json_auto_t *ref = NULL;
 	json_auto_t *note = NULL;
 
 	crypto_sha256(scratch, strlen(scratch), hash);
 	hex_encode(hash, 16, &hex);
 	path = xasprintf("%s/refs/%s", s->root, hex.p);
-	ref = json_pack("{s:s, s:O, s:o}", "id", id, "layers", layers, "scratch", jsonx_string(scratch));
-	note = json_pack("{s:s, s:o, s:o}", "id", id, "ref", jsonx_string(path), "trash", jsonx_string(trash));
+	note = json_pack("{s:s, s:O, s:o, s:o, s:o}", "id", id, "layers", layers, "scratch", jsonx_string(scratch),
+			 "ref", jsonx_string(path), "trash", jsonx_string(trash));
 	/* The mark first: a note without one is stale. */
-	if (write_json(mark, note, e) < 0 || write_json(path, ref, e) < 0)
+	if (write_json(mark, note, e) < 0)
 		return -1;
-	return 0;
+	/* One file under two names, where both may be: two for each container are more work than all of this. */
+	unlink(path);
+	return link(mark, path) == 0 ? 0 : write_json(path, note, e);
 }
 
 json_t *image_store_refs(struct image_store *s)
