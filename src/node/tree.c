@@ -49,7 +49,7 @@ static bool move_up(struct removal *r, int dir, const char *name)
 	return false;
 }
 
-static bool empty_dir(struct removal *r, int fd, int depth);
+static bool clear_dir(struct removal *r, int fd, int at, const char *name, int depth);
 
 static bool remove_dir(struct removal *r, int dir, const char *name, int depth)
 {
@@ -67,7 +67,7 @@ static bool remove_dir(struct removal *r, int dir, const char *name, int depth)
 		close(fd);
 		return false;
 	}
-	return empty_dir(r, fd, depth + 1) && unlinkat(dir, name, AT_REMOVEDIR) == 0;
+	return clear_dir(r, fd, dir, name, depth + 1);
 }
 
 static bool remove_entry(struct removal *r, int dir, const struct dirent *de, int depth)
@@ -79,29 +79,31 @@ static bool remove_entry(struct removal *r, int dir, const struct dirent *de, in
 	return remove_dir(r, dir, de->d_name, depth);
 }
 
-/* Takes fd.  Reading goes on while entries vanish and, at the top, while others are moved there; so it looks again
- * until it finds nothing. */
-static bool empty_dir(struct removal *r, int fd, int depth)
+/* Takes fd, the directory `name`.  Reading goes on while entries vanish and, at the top, while others are moved there;
+ * so it looks again until the directory can be removed, or nothing more is found in it. */
+static bool clear_dir(struct removal *r, int fd, int at, const char *name, int depth)
 {
 	DIR *d = fdopendir(fd);
 	bool ok = d;
+	bool gone = false;
 	bool found = true;
 
 	if (!d)
 		close(fd);
-	while (ok && found) {
+	while (ok && found && !gone) {
 		found = false;
-		rewinddir(d);
 		for (struct dirent *de = readdir(d); ok && de; de = readdir(d)) {
 			if (streq(de->d_name, ".") || streq(de->d_name, ".."))
 				continue;
 			found = true;
 			ok = remove_entry(r, fd, de, depth);
 		}
+		gone = ok && unlinkat(at, name, AT_REMOVEDIR) == 0;
+		rewinddir(d);
 	}
 	if (d)
 		closedir(d);
-	return ok;
+	return gone;
 }
 
 bool tree_remove(const char *path, size_t *budget)
@@ -110,13 +112,15 @@ bool tree_remove(const char *path, size_t *budget)
 	struct stat st;
 	bool ok;
 
-	if (unlink(path) == 0 || rmdir(path) == 0 || errno == ENOENT)
+	if (rmdir(path) == 0 || errno == ENOENT)
+		return true;
+	if (errno == ENOTDIR && unlink(path) == 0)
 		return true;
 	r.top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (r.top < 0 || fstat(r.top, &st) < 0)
 		return false;
 	r.dev = st.st_dev;
-	ok = empty_dir(&r, fcntl(r.top, F_DUPFD_CLOEXEC, 3), 0);
+	ok = clear_dir(&r, fcntl(r.top, F_DUPFD_CLOEXEC, 3), AT_FDCWD, path, 0);
 	close(r.top);
-	return ok && rmdir(path) == 0;
+	return ok;
 }
