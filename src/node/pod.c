@@ -27,6 +27,7 @@
 #define STABLE_MS          600000 /* a run this long forgives earlier failures, as in Kubernetes */
 #define EVICTION_GRACE_S   1      /* a pod that fills the disk does so while it is asked to end */
 #define LAST_TURN_MS       500    /* for a sidecar after others have used up the grace period */
+#define START_MS           20     /* a start that takes no longer is told by its outcome alone */
 
 /* ---- containers ---- */
 
@@ -368,17 +369,49 @@ static void refresh(struct pod *p)
 		events_note(p->parts->events, p->obj, "Warning", "FailedMount", "%s", e.text);
 }
 
+/* Here and not where it is heard, so that event and status are one commit. */
+static void tell_starts(struct pod *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct ctr *c = &p->ctrs[i];
+
+		if (c->start_new)
+			ctr_event(c, "Normal", "Started", "Started container %s", c->name);
+		c->start_new = false;
+	}
+}
+
+/* Until when nothing need be told, for all there is to say is that a container is being started; else 0. */
+static int64_t quiet_until(const struct pod *p)
+{
+	int64_t until = 0;
+
+	if (p->failed || p->deleting || p->over)
+		return 0;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct ctr *c = &p->ctrs[i];
+
+		if (c->end_new || c->wait_reason || c->pulling)
+			return 0;
+		if (c->state == CTR_STARTING)
+			until = c->start_ms + START_MS;
+	}
+	return until > clock_mono_ms() ? until : 0;
+}
+
 static void on_work(void *arg)
 {
 	struct pod *p = arg;
 	auto_free struct ctr_view *views = xcalloc(p->n + 1, sizeof(*views));
 	auto_free enum ctr_act *acts = xcalloc(p->n + 1, sizeof(*acts));
 	struct pod_plan plan;
+	int64_t quiet;
 
 	if (p->finished) {
 		finish(p);
 		return;
 	}
+	tell_starts(p);
 	check_deadline(p);
 	if (p->objects_new)
 		refresh(p);
@@ -391,6 +424,9 @@ static void on_work(void *arg)
 	act(p, acts, &plan);
 	p->phase = plan.phase;
 	p->over = plan.over;
+	quiet = quiet_until(p);
+	if (quiet && (!plan.wake_ms || quiet < plan.wake_ms))
+		plan.wake_ms = quiet;
 	set_wake(p, plan.over ? 0 : plan.wake_ms);
 	if (p->over)
 		loop_timer_clear(&p->disk);
@@ -398,7 +434,8 @@ static void on_work(void *arg)
 		finish(p);
 		return;
 	}
-	pod_report(p);
+	if (!quiet)
+		pod_report(p);
 }
 
 static void on_wake(void *arg)

@@ -244,7 +244,7 @@ static void on_started(void *arg, pid_t pid, const struct err *e)
 	c->state = CTR_RUNNING;
 	c->started_us = clock_wall_micros();
 	ctr_wait(c, NULL, NULL);
-	ctr_event(c, "Normal", "Started", "Started container %s", c->name);
+	c->start_new = true;
 	ctr_hook_start(c);
 	pod_kick(c->pod);
 }
@@ -338,6 +338,7 @@ void ctr_start(struct ctr *c)
 	if (c->state == CTR_EXITED)
 		turn_page(c);
 	c->state = CTR_STARTING;
+	c->start_ms = clock_mono_ms();
 	c->termed = c->killed = false;
 	c->kill_ms = 0;
 	if (!c->pod->parts->fake && ctr_image(c, &info) != 0)
