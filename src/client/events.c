@@ -29,7 +29,7 @@ struct events {
 	struct client *client;
 	char *component, *host;
 	struct map told; /* whole text -> struct told */
-	uint64_t seq;
+	uint64_t seq;    /* of the last one */
 };
 
 static void told_free(void *v)
@@ -48,7 +48,6 @@ struct events *events_new(struct client *c, const char *component, const char *h
 	ev->client = c;
 	ev->component = xstrdup(component);
 	ev->host = host ? xstrdup(host) : NULL;
-	ev->seq = (uint64_t)clock_wall_micros();
 	map_init(&ev->told, told_free);
 	return ev;
 }
@@ -121,6 +120,15 @@ static void write_again(struct events *ev, const struct told *t)
 	ev->client->ops->patch(ev->client, &ref, "merge", patch, on_written, NULL);
 }
 
+/* As in Kubernetes, names grow with time, whoever tells: in a list, of events of the same second the first is first. */
+static char *next_name(struct events *ev, const json_t *obj)
+{
+	uint64_t now = (uint64_t)clock_wall_micros();
+
+	ev->seq = now > ev->seq ? now : ev->seq + 1;
+	return xasprintf("%.200s.%llx", jsonx_str_or(obj, "metadata.name", ""), (unsigned long long)ev->seq);
+}
+
 static void note(struct events *ev, const json_t *obj, const char *field, const char *type, const char *reason,
 		 const char *text)
 {
@@ -143,7 +151,7 @@ static void note(struct events *ev, const json_t *obj, const char *field, const 
 		map_init(&ev->told, told_free);
 	}
 	t = xcalloc(1, sizeof(*t));
-	t->name = xasprintf("%.200s.%llx", jsonx_str_or(obj, "metadata.name", ""), (unsigned long long)ev->seq++);
+	t->name = next_name(ev, obj);
 	t->ns = xstrdup(*ns ? ns : "default");
 	t->count = 1;
 	t->written_ms = now;

@@ -36,7 +36,8 @@ static json_t *terminated(const struct ctr_end *end)
 
 	if (end->message && *end->message)
 		json_object_set_new(t, "message", jsonx_string(end->message));
-	if (end->started_us)
+	/* One that never started did so in 1970, as everywhere. */
+	if (!end->exit.unknown || end->started_us)
 		json_object_set_new(t, "startedAt", time_json(end->started_us));
 	json_object_set_new(t, "finishedAt", time_json(end->exit.finished_us));
 	if (end->id)
@@ -243,9 +244,10 @@ json_t *pod_status_make(const json_t *spec, const json_t *old, const struct pod_
 		json_object_set(s, "initContainerStatuses", init);
 	json_object_set_new(s, "containerStatuses", rest);
 	json_decref(init);
-	if (r->reason)
+	/* Why a pod failed is told when it has: until its containers have ended, it runs. */
+	if (r->phase == PHASE_FAILED && r->reason)
 		json_object_set_new(s, "reason", json_string(r->reason));
-	if (r->message)
+	if (r->phase == PHASE_FAILED && r->message)
 		json_object_set_new(s, "message", jsonx_string(r->message));
 	return s;
 }

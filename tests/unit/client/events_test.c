@@ -2,6 +2,8 @@
 /* Events against a client that only counts what it is asked to write. */
 #include "client/events.h"
 
+#include <time.h>
+
 #include "base/jsonx.h"
 #include "test.h"
 
@@ -60,4 +62,25 @@ TEST("an event names the object and its part, and the same again is only counted
 	json_decref(pod);
 	json_decref(k.last);
 	events_free(ev);
+}
+
+TEST("events of all components have names in the order of time")
+{
+	struct counter k = { .base = { .ops = &counter_ops } };
+	struct events *first = events_new(&k.base, "scheduler", NULL);
+	struct events *second = events_new(&k.base, "kubelet", NULL);
+	json_auto_t *pod = json_pack("{s:{s:s, s:s, s:s}}", "metadata", "name", "a", "namespace", "lab", "uid", "u1");
+	char before[64] = "";
+
+	for (int i = 0; i < 6; i++) {
+		const struct timespec pause = { .tv_nsec = 2000 };
+
+		nanosleep(&pause, NULL);
+		events_note(i % 2 ? first : second, pod, "Normal", "Some", "number %d", i);
+		CHECK(strcmp(jsonx_str(k.last, "metadata.name"), before) > 0);
+		snprintf(before, sizeof(before), "%s", jsonx_str(k.last, "metadata.name"));
+	}
+	json_decref(k.last);
+	events_free(first);
+	events_free(second);
 }

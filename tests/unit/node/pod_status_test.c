@@ -131,3 +131,40 @@ TEST("a readiness gate says what it waits for")
 		  "the status of pod readiness gate \"lab/ok\" is not \"True\", but False");
 	CHECK_STR(condition(closed, "ContainersReady", "status"), "True");
 }
+
+TEST("one that could not be started did so in 1970, one of which nothing is known never")
+{
+	static const struct {
+		struct ctr_end end;
+		const char *started;
+	} rows[] = {
+		{ { .exit = { .code = 128, .finished_us = NOW }, .known = true, .reason = "StartError" },
+		  "1970-01-01T00:00:00Z" },
+		{ { .exit = { .code = 137, .unknown = true, .finished_us = NOW }, .known = true }, NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ctr_report c = { .name = "c", .image = "i", .state = CTR_EXITED, .end = rows[i].end };
+		struct pod_report r = { .phase = PHASE_FAILED, .ctrs = &c, .n = 1 };
+		json_auto_t *s = pod_status_make(NULL, NULL, &r, NOW);
+		const json_t *cs = json_array_get(json_object_get(s, "containerStatuses"), 0);
+
+		CHECK_STR(jsonx_str(cs, "state.terminated.startedAt"), rows[i].started);
+	}
+}
+
+TEST("why a pod fails is told when its containers have ended")
+{
+	struct ctr_report c = { .name = "c", .image = "i", .state = CTR_STOPPING, .started_us = NOW };
+	struct pod_report r = {
+		.phase = PHASE_RUNNING, .reason = "DeadlineExceeded", .message = "late", .ctrs = &c, .n = 1
+	};
+	json_auto_t *before = pod_status_make(NULL, NULL, &r, NOW);
+
+	CHECK(!jsonx_at(before, "reason") && !jsonx_at(before, "message"));
+	r.phase = PHASE_FAILED;
+	json_auto_t *after = pod_status_make(NULL, before, &r, NOW);
+
+	CHECK_STR(jsonx_str(after, "reason"), "DeadlineExceeded");
+	CHECK_STR(jsonx_str(after, "message"), "late");
+}
