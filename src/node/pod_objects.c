@@ -128,7 +128,7 @@ bool pod_objects_ready(struct pod *p)
 	for (size_t i = 0; i < p->nfollows; i++)
 		if (!informer_synced(p->follows[i]->informer))
 			return false;
-	return true;
+	return pod_tokens_ready(p);
 }
 
 json_t *pod_objects(const struct pod *p)
@@ -142,6 +142,7 @@ json_t *pod_objects(const struct pod *p)
 		if (informer_next(p->follows[i]->informer, &pos, &obj))
 			json_object_set(objects, p->follows[i]->key, (json_t *)obj);
 	}
+	pod_tokens_add(p, objects);
 	return objects;
 }
 
@@ -155,4 +156,5 @@ void pod_objects_stop(struct pod *p)
 	free(p->follows);
 	p->follows = NULL;
 	p->nfollows = p->follows_cap = 0;
+	pod_tokens_stop(p);
 }

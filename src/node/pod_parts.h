@@ -44,6 +44,8 @@ struct pod {
 	/* objects it names */
 	struct follow **follows;
 	size_t nfollows, follows_cap;
+	struct pod_token **tokens;
+	size_t ntokens, tokens_cap;
 	bool objects_new; /* one has changed: volumes must be looked at */
 	/* what containers share */
 	bool dirs, sandbox, network, cards, texts, volumes;
@@ -86,6 +88,10 @@ bool pod_objects_ready(struct pod *p);
 /* A new object of those that exist, as volume.h and env.c want them. */
 json_t *pod_objects(const struct pod *p);
 void pod_objects_stop(struct pod *p);
+/* pod_tokens.c: the same for tokens of service accounts. */
+bool pod_tokens_ready(struct pod *p);
+void pod_tokens_add(const struct pod *p, json_t *objects);
+void pod_tokens_stop(struct pod *p);
 
 /* pod_setup.c: one step towards everything containers share.  0: ready; 1: not yet; -1: failed, will be tried again. */
 int pod_setup(struct pod *p, struct err *e);

@@ -17,7 +17,8 @@
 struct volume_context {
 	const json_t *pod;
 	/* Objects the pod's volumes name, by "configmaps/NAME", "secrets/NAME", "persistentvolumeclaims/NAME",
-	 * "persistentvolumes/NAME" and "tokens/VOLUME/PATH" (a text) for serviceAccountToken projections. */
+	 * "persistentvolumes/NAME" and "tokens/VOLUME/PATH" for serviceAccountToken projections: a text, or an object
+	 * whose "error" says why there is none. */
 	const json_t *objects;
 	const char *dir; /* DIR/pods/<uid>/volumes */
 	gid_t fs_group;  /* (gid_t)-1: none */

@@ -154,13 +154,13 @@ static int add_token(struct collect *c, const json_t *source, struct err *e)
 	const struct volume_context *x = c->v->c;
 	const char *path = jsonx_str_or(source, "path", "token");
 	auto_free char *key = xasprintf("tokens/%s/%s", c->v->name, path);
-	const char *token = json_string_value(json_object_get(x->objects, key));
+	const json_t *answer = json_object_get(x->objects, key);
+	const char *token = json_string_value(answer);
 	uid_t user = x->owner != NOBODY ? x->owner : only_user(x->pod);
 	bool narrow = user != NOBODY || x->fs_group != (gid_t)-1;
 
 	if (!token)
-		return err_set(e, ERR_UNAVAILABLE, "no token for service account \"%s\" yet",
-			       jsonx_str_or(x->pod, "spec.serviceAccountName", "default"));
+		return err_set(e, ERR_NOT_FOUND, "failed to fetch token: %s", jsonx_str_or(answer, "error", "not yet"));
 	return volume_files_add(&c->files, path, str_of(token), narrow ? TOKEN_MODE : c->mode, user, e);
 }
 

@@ -154,6 +154,8 @@ k create secret generic key --from-literal=k=s3cret --from-literal=other=x >/dev
 	pod no-key true <<<"$(one 'configMap: {name: settings, items: [{key: nothing, path: x}]}')"
 	pod no-secret-key true <<<"$(one 'secret: {secretName: key, items: [{key: nothing, path: x}]}')"
 	pod no-projected true <<<"$(one 'projected: {sources: [{configMap: {name: late-map}}, {secret: {name: late-secret}}]}')"
+	pod no-token 'cut -d. -f2 /v/tok | tr _- /+ | base64 -d 2>/dev/null || true' <<<"$(one 'projected: {sources: [{serviceAccountToken: {path: tok, audience: lab}}]}')
+^serviceAccountName: late"
 } | create
 
 # ---- hostPath ----
@@ -220,10 +222,14 @@ failed_mount "a missing secret too" no-secret 'secret "late-secret" not found'
 failed_mount "a missing key of a configMap" no-key 'configmap references non-existent config key: nothing'
 failed_mount "a missing key of a secret" no-secret-key 'references non-existent secret key: nothing'
 failed_mount "a missing source of a projected volume" no-projected 'configmap "late-map" not found'
+failed_mount "a missing service account" no-token 'failed to fetch token: serviceaccounts "late" not found'
+k create sa late >/dev/null
 k create cm late-map >/dev/null
 k create secret generic late-secret >/dev/null
 for p in no-map no-secret no-projected; do ok "$p starts when it is there" eventually 30 phase $p Succeeded; done
 
+ok "a pod gets a token when its account is there" eventually 30 phase no-token Succeeded
+like "for that account, for who is to read it, and only while the pod lives" "$(says no-token)" 'system:serviceaccount:default:late.*"pod":."name":"no-token".*"lab"'
 ok "a pod with a projected volume runs" eventually 30 phase running Running
 is "projected: its sources in one directory, with modes" \
 	"$(inside running sh -c 'cd /all; cat cfg/e key ns; stat -c %a -L cfg/e key ns; ls' | xargs)" "3s3cretdefault440 400 440 cfg key ns"
