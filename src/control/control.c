@@ -4,8 +4,10 @@
 
 #include "base/mem.h"
 #include "control/claims.h"
+#include "control/cronjob.h"
 #include "control/endpoints.h"
 #include "control/gc.h"
+#include "control/job.h"
 #include "control/namespace.h"
 
 struct control {
@@ -13,6 +15,9 @@ struct control {
 	struct gc *gc;
 	struct endpoints *endpoints;
 	struct claims *claims;
+	struct owned *owned; /* the pods of those below */
+	struct jobs *jobs;
+	struct cronjobs *cronjobs;
 };
 
 struct control *control_new(struct client *c)
@@ -23,6 +28,9 @@ struct control *control_new(struct client *c)
 	k->gc = gc_new(c);
 	k->endpoints = endpoints_new(c);
 	k->claims = claims_new(c);
+	k->owned = owned_new(c);
+	k->jobs = jobs_new(c, k->owned);
+	k->cronjobs = cronjobs_new(c);
 	return k;
 }
 
@@ -30,6 +38,9 @@ void control_free(struct control *k)
 {
 	if (!k)
 		return;
+	cronjobs_free(k->cronjobs);
+	jobs_free(k->jobs);
+	owned_free(k->owned);
 	endpoints_free(k->endpoints);
 	claims_free(k->claims);
 	gc_free(k->gc);

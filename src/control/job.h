@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/* job.h - runs the pods of Jobs to their end */
+#ifndef STOKER_CONTROL_JOB_H
+#define STOKER_CONTROL_JOB_H
+
+#include "control/owned.h"
+#include "control/workqueue.h"
+
+struct jobs;
+/* `owned` is shared and outlives it. */
+struct jobs *jobs_new(struct client *c, struct owned *owned);
+void jobs_free(struct jobs *k);
+struct workqueue_counts jobs_counts(const struct jobs *k);
+
+#endif
