@@ -590,7 +590,9 @@ void pod_free(struct pod *p)
 {
 	if (!p)
 		return;
-	loop_unschedule(p->parts->loop, &p->work);
+	/* The second time comes from the answer that was waited for: the node may be gone by then. */
+	if (!p->freed)
+		loop_unschedule(p->parts->loop, &p->work);
 	loop_timer_done(&p->wake);
 	loop_timer_done(&p->disk);
 	pod_objects_stop(p);
