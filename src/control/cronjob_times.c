@@ -10,21 +10,30 @@
 
 #define MISSED_MOST 100
 
-/* The next time, with the offset that holds then; 0 if there is none. */
+/* The next time, with the offset that holds then; 0 if there is none.  Where clocks change in between, what they show
+ * after the change counts, and times that they never show are left out. */
 static int64_t next_time(const struct cron_schedule *s, const char *zone, int64_t after)
 {
 	int64_t offset = time_zone_offset(zone, after);
-	int64_t t = cron_schedule_next(s, after, offset);
-	int64_t then = t > 0 ? time_zone_offset(zone, t) : offset;
+	int64_t from = after;
 
-	if (then != offset) {
-		int64_t other = cron_schedule_next(s, after, then);
+	/* Each round but the last passes one change of the clock. */
+	for (int i = 0; i < 4; i++) {
+		int64_t t = cron_schedule_next(s, from, offset);
+		int64_t then;
 
-		/* Clocks change in between: what the clock shows after the change counts, if it has not passed. */
-		if (other > after && time_zone_offset(zone, other) == then)
-			t = other;
+		if (t <= 0)
+			return 0;
+		then = time_zone_offset(zone, t);
+		if (then == offset)
+			return t;
+		t = cron_schedule_next(s, from, then);
+		if (t > after && time_zone_offset(zone, t) == then)
+			return t;
+		from = t > from ? t : from;
+		offset = then;
 	}
-	return t > 0 ? t : 0;
+	return 0;
 }
 
 /* There is a time in (since, now]; the last of them. */

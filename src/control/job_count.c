@@ -101,11 +101,9 @@ static bool can_let_go(const struct job_work *w, const struct pod_facts *p)
 
 static bool failure_counts(const struct job_work *w, const struct pod_facts *p)
 {
-	struct sbuf unused = SBUF(0);
-
 	if (w->indexed && !job_index_valid(w, p))
 		return false;
-	return !w->failure_policy || job_failure_means(w->failure_policy, p->obj, &unused) != FAILURE_IGNORED;
+	return !w->failure_policy || job_failure_means(w->failure_policy, p->obj, NULL) != FAILURE_IGNORED;
 }
 
 /* The list that a pod's uid has to be in before the finalizer may go, or NULL. */
@@ -117,6 +115,9 @@ static json_t *list_for(const struct count *k, const struct pod_facts *p)
 		return k->failed;
 	if (p->phase == POD_IS_SUCCEEDED)
 		return w->indexed ? NULL : k->succeeded;
+	/* Whom a Job that has succeeded sends away has not failed. */
+	if (w->end == JOB_SUCCEEDS && p->phase != POD_IS_FAILED)
+		return NULL;
 	/* When a Job fails, whoever still works on it fails with it. */
 	if (job_pod_failed(w, p) || w->end == JOB_FAILS)
 		return failure_counts(w, p) ? k->failed : NULL;

@@ -29,7 +29,6 @@ struct job_work {
 	size_t nactive, active_cap;
 	bool policy_ends; /* a pod's failure ends the Job, */
 	struct sbuf why;  /* and this is why */
-	struct sbuf unused;
 	/* the decision */
 	enum job_end end;
 	const char *end_reason;

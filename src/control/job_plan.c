@@ -110,7 +110,7 @@ static void read_failure(struct job_work *w, const struct pod_facts *p)
 	enum failure_means means = FAILURE_COUNTS;
 
 	if (w->failure_policy)
-		means = job_failure_means(w->failure_policy, p->obj, w->why.n ? &w->unused : &w->why);
+		means = job_failure_means(w->failure_policy, p->obj, w->why.n ? NULL : &w->why);
 	if (means == FAILURE_ENDS_JOB)
 		w->policy_ends = true;
 	if (means != FAILURE_IGNORED)
@@ -153,7 +153,6 @@ static void work_init(struct job_work *w, const struct job_view *v, struct job_p
 
 	*w = (struct job_work){ .job = v->job, .now = v->now, .view = v, .plan = p };
 	sbuf_init(&w->why, sizeof(p->events[0].message));
-	sbuf_init(&w->unused, 0);
 	read_spec(w);
 	read_uids(&w->uncounted_succeeded, json_object_get(uncounted, "succeeded"));
 	read_uids(&w->uncounted_failed, json_object_get(uncounted, "failed"));
@@ -175,7 +174,6 @@ static void work_done(struct job_work *w)
 	index_set_done(&w->succeeded_indexes);
 	index_set_done(&w->failed_indexes);
 	sbuf_done(&w->why);
-	sbuf_done(&w->unused);
 	free(w->active);
 }
 
@@ -272,7 +270,7 @@ static void remove_pods(struct job_work *w, int64_t least)
 	auto_index_set struct index_set taken = { 0 };
 	size_t left = 0;
 
-	if (!w->indexed && least <= 0)
+	if (!w->nactive || (!w->indexed && least <= 0))
 		return;
 	qsort(w->active, w->nactive, sizeof(*w->active), by_rank);
 	/* From the most valuable down, so that of two with the same index the better one stays. */
@@ -348,13 +346,12 @@ static const struct pod_facts *last_failed(const struct job_work *w, int index)
 static int64_t wait_for_index(const struct job_work *w, struct job_new_pod *n)
 {
 	const struct pod_facts *last = last_failed(w, n->index);
-	struct sbuf unused = SBUF(0);
 
 	if (!last)
 		return 0;
 	n->failures = last->index_failures;
 	n->ignored = last->index_ignored;
-	if (w->failure_policy && job_failure_means(w->failure_policy, last->obj, &unused) == FAILURE_IGNORED)
+	if (w->failure_policy && job_failure_means(w->failure_policy, last->obj, NULL) == FAILURE_IGNORED)
 		n->ignored++;
 	else
 		n->failures++;

@@ -84,13 +84,13 @@ enum failure_means job_failure_means(const json_t *policy, const json_t *pod, st
 
 		if (!container && !condition)
 			continue;
-		if (meaning_of(rule) == FAILURE_ENDS_JOB && container)
+		if (why && meaning_of(rule) == FAILURE_ENDS_JOB && container)
 			sbuf_addf(why,
 				  "Container %s for pod %s/%s failed with exit code %lld matching %s rule at index "
 				  "%zu",
 				  jsonx_str_or(container, "name", ""), ns, name,
 				  (long long)jsonx_int_or(container, "state.terminated.exitCode", 0), action, i);
-		else if (meaning_of(rule) == FAILURE_ENDS_JOB)
+		else if (why && meaning_of(rule) == FAILURE_ENDS_JOB)
 			sbuf_addf(why, "Pod %s/%s has condition %s matching %s rule at index %zu", ns, name, condition,
 				  action, i);
 		return meaning_of(rule);

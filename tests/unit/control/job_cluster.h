@@ -68,6 +68,7 @@ static inline void cluster_done(struct cluster *c)
 	control_stop(c);
 	gc_free(c->gc);
 	sched_free(c->sched);
+	server_settle(&c->s); /* what is being started is let start */
 	node_free(c->node);
 	server_settle(&c->s);
 	client_free(c->client);
