@@ -144,6 +144,7 @@ static int admit_new(struct api *api, const struct api_request *req, json_t *pod
 	char uid[24];
 
 	set_annotation(pod, POD_UID_ANNOTATION, NULL);
+	set_annotation(pod, POD_GPUS_ANNOTATION, NULL);
 	if (owner_of(api, req, pod, &user, e) < 0)
 		return -1;
 	if (!user)
@@ -204,6 +205,8 @@ int pod_owner_admit(struct api *api, const struct api_request *req, json_t *obj,
 	if (!old)
 		return admit_new(api, req, obj, e);
 	set_annotation(obj, POD_UID_ANNOTATION, annotation(old, POD_UID_ANNOTATION));
+	if (req->caller != &caller_system)
+		set_annotation(obj, POD_GPUS_ANNOTATION, annotation(old, POD_GPUS_ANNOTATION));
 	if (req->subresource && !streq(req->subresource, "ephemeralcontainers"))
 		return 0;
 	if (!pod_security_concerned(json_object_get(obj, "spec"), json_object_get(old, "spec")))

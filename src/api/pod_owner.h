@@ -14,6 +14,8 @@
 #define OWNER_ANNOTATION "stoker.dev/owner"
 /* Set on a pod by the server alone: the uid of its owner.  The node opens host paths with that user's rights. */
 #define POD_UID_ANNOTATION "stoker.dev/uid"
+/* Which cards it has: the node's word alone. */
+#define POD_GPUS_ANNOTATION "stoker.dev/gpus"
 /* Set by the server on what controllers make pods from: the last one who wrote it and is no admin. */
 #define CREATOR_ANNOTATION "stoker.dev/creator"
 

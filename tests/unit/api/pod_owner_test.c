@@ -107,15 +107,17 @@ TEST("root is refused to users and in their namespaces, also to controllers")
 TEST("nobody but the server says whose a pod is")
 {
 	struct server s = server_with_users();
-	json_auto_t *forged = ask_as(&s, &daemon_user, VERB_CREATE, "v1/pods", "daemon", NULL,
-				     "{'metadata':{'name':'p','annotations':{'stoker.dev/uid':'0','a':'b'}},'spec':"
-				     "{'containers':[{'name':'c','image':'host'}]}}");
+	json_auto_t *forged =
+		ask_as(&s, &daemon_user, VERB_CREATE, "v1/pods", "daemon", NULL,
+		       "{'metadata':{'name':'p','annotations':{'stoker.dev/uid':'0','stoker.dev/gpus':'0,1',"
+		       "'a':'b'}},'spec':{'containers':[{'name':'c','image':'host'}]}}");
 	json_auto_t *admin = server_ask(&s, VERB_CREATE, "v1/pods", "default", NULL,
 					"{'metadata':{'name':'q','annotations':{'stoker.dev/uid':'7'}},'spec':"
 					"{'containers':[{'name':'c','image':'host'}]}}");
 	struct api_request patch = server_request(&s, VERB_PATCH, "v1/pods", "daemon", "p");
 
 	CHECK_STR(uid_of(forged), "1");
+	CHECK(!json_object_get(jsonx_at(forged, "metadata.annotations"), "stoker.dev/gpus"));
 	CHECK_STR(json_string_value(json_object_get(jsonx_at(forged, "metadata.annotations"), "a")), "b");
 	CHECK_STR(uid_of(admin), NULL);
 	for (size_t i = 0; i < 2; i++) {
