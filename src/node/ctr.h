@@ -23,7 +23,6 @@ struct ctr {
 	char *image_id;
 	int64_t started_us;
 	struct ctr_end end, last;
-	int64_t start_ms;          /* when the present run was begun */
 	bool start_new;            /* no event says that it has started */
 	bool lost;                 /* the API saw it run and the runtime does not know it */
 	bool end_new, end_telling; /* the API does not know its end yet; a write that says it is under way */

@@ -295,6 +295,8 @@ static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
 		starts |= acts[i] == ACT_START;
 	if (starts)
 		starts = set_up(p, &plan->wake_ms);
+	if (starts)
+		p->quiet_ms = clock_mono_ms() + START_MS;
 	for (size_t i = 0; i < p->n; i++) {
 		/* The next run makes the runtime forget this one: the API must know of it first. */
 		if (acts[i] == ACT_START && starts && !p->ctrs[i].end_new)
@@ -381,22 +383,19 @@ static void tell_starts(struct pod *p)
 	}
 }
 
-/* Until when nothing need be told, for all there is to say is that a container is being started; else 0. */
-static int64_t quiet_until(const struct pod *p)
+/* Is all there is to say that a container is being started? */
+static bool says_little(const struct pod *p)
 {
-	int64_t until = 0;
+	bool starts = false;
 
-	if (p->failed || p->deleting || p->over)
-		return 0;
 	for (size_t i = 0; i < p->n; i++) {
 		const struct ctr *c = &p->ctrs[i];
 
 		if (c->end_new || c->wait_reason || c->pulling)
-			return 0;
-		if (c->state == CTR_STARTING)
-			until = c->start_ms + START_MS;
+			return false;
+		starts |= c->state == CTR_STARTING;
 	}
-	return until > clock_mono_ms() ? until : 0;
+	return starts && !p->failed && !p->deleting && !p->over;
 }
 
 static void on_work(void *arg)
@@ -405,7 +404,7 @@ static void on_work(void *arg)
 	auto_free struct ctr_view *views = xcalloc(p->n + 1, sizeof(*views));
 	auto_free enum ctr_act *acts = xcalloc(p->n + 1, sizeof(*acts));
 	struct pod_plan plan;
-	int64_t quiet;
+	bool quiet;
 
 	if (p->finished) {
 		finish(p);
@@ -424,9 +423,9 @@ static void on_work(void *arg)
 	act(p, acts, &plan);
 	p->phase = plan.phase;
 	p->over = plan.over;
-	quiet = quiet_until(p);
-	if (quiet && (!plan.wake_ms || quiet < plan.wake_ms))
-		plan.wake_ms = quiet;
+	quiet = p->quiet_ms && says_little(p);
+	if (quiet && (!plan.wake_ms || p->quiet_ms < plan.wake_ms))
+		plan.wake_ms = p->quiet_ms;
 	set_wake(p, plan.over ? 0 : plan.wake_ms);
 	if (p->over)
 		loop_timer_clear(&p->disk);
@@ -440,7 +439,10 @@ static void on_work(void *arg)
 
 static void on_wake(void *arg)
 {
-	pod_kick(arg);
+	struct pod *p = arg;
+
+	p->quiet_ms = 0;
+	pod_kick(p);
 }
 
 void pod_kick(struct pod *p)

@@ -72,7 +72,8 @@ struct pod {
 	json_t *told; /* status as last written */
 	bool telling; /* a write is under way */
 	bool telling_end, tell_again;
-	bool freed; /* while one is: its answer frees us */
+	int64_t quiet_ms; /* until then a start is not told of; 0: it is */
+	bool freed;       /* while one is: its answer frees us */
 	enum pod_phase phase;
 	int tell_failures;
 	struct loop_hook work;

@@ -338,7 +338,6 @@ void ctr_start(struct ctr *c)
 	if (c->state == CTR_EXITED)
 		turn_page(c);
 	c->state = CTR_STARTING;
-	c->start_ms = clock_mono_ms();
 	c->termed = c->killed = false;
 	c->kill_ms = 0;
 	if (!c->pod->parts->fake && ctr_image(c, &info) != 0)
