@@ -503,8 +503,9 @@ static void unmount_run(const struct node *n)
 {
 	auto_free char *path = xasprintf("%s/run", n->dir);
 
+	/* A monitor in its last moments may still be there: with it goes what is left. */
 	if (!n->parts.fake && is_mount(path))
-		umount2(path, UMOUNT_NOFOLLOW);
+		umount2(path, MNT_DETACH | UMOUNT_NOFOLLOW);
 }
 
 static int open_parts(struct node *n, const struct node_config *config, struct err *e)
