@@ -22,23 +22,23 @@ struct local_client {
 	struct collection *collections; /* under way */
 };
 
-/* One call waiting for its commit. */
+/* One call waiting for its commit.  Errors are large and rare, so a call has room for one only if it failed. */
 struct call {
 	struct store_after after;
 	client_done *done;
 	void *arg;
 	json_t *doc;
-	struct err e;
+	struct err *failed; /* or NULL */
 };
 
 static void on_committed(void *arg, const struct err *e)
 {
 	struct call *c = arg;
+	const struct err *what = c->failed ? c->failed : e;
 
-	if (c->e.kind == ERR_NONE && e->kind != ERR_NONE)
-		c->e = *e;
-	c->done(c->arg, c->e.kind == ERR_NONE ? c->doc : NULL, &c->e);
+	c->done(c->arg, what->kind == ERR_NONE ? c->doc : NULL, what);
 	json_decref(c->doc);
+	free(c->failed);
 	free(c);
 }
 
@@ -50,6 +50,12 @@ static struct call *call_new(client_done *done, void *arg)
 	c->arg = arg;
 	c->after = (struct store_after){ .fn = on_committed, .arg = c };
 	return c;
+}
+
+static void call_fail(struct call *c, const struct err *e)
+{
+	if (e->kind != ERR_NONE)
+		c->failed = xmemdup(e, sizeof(*e));
 }
 
 static const struct kind *find_kind(struct local_client *l, const struct ref *ref, struct err *e)
@@ -88,21 +94,21 @@ static void complete_error(struct err *e, const struct api_request *req)
 		snprintf(e->text, sizeof(e->text), "%s", jsonx_str_or(status, "message", ""));
 }
 
-static void run(struct local_client *l, struct api_request *req, client_done *done, void *arg, struct err *early)
+static void run(struct local_client *l, struct api_request *req, client_done *done, void *arg, struct err *e)
 {
 	struct call *c = call_new(done, arg);
 	struct api_result res = { 0 };
 
-	c->e = *early;
-	if (c->e.kind == ERR_NONE && api_call(l->api, req, &res, &c->e) == 0) {
+	if (e->kind == ERR_NONE && api_call(l->api, req, &res, e) == 0) {
 		if (!res.object)
-			object_parse((struct str){ res.text, res.text_len }, &res.object, &c->e);
+			object_parse((struct str){ res.text, res.text_len }, &res.object, e);
 		if (res.object)
 			c->doc = res.kind ? object_with_type(res.kind, res.object) : json_incref(res.object);
 		api_result_done(&res);
 	} else {
-		complete_error(&c->e, req);
+		complete_error(e, req);
 	}
+	call_fail(c, e);
 	store_after(api_store(l->api), &c->after);
 }
 
@@ -241,7 +247,8 @@ static void local_list(struct client *base, const struct ref *ref, const struct 
 {
 	struct local_client *l = (struct local_client *)base;
 	struct call *c = call_new(done, arg);
-	struct api_request req = request_of(l, ref, VERB_LIST, &c->e);
+	struct err e = ERR_INIT;
+	struct api_request req = request_of(l, ref, VERB_LIST, &e);
 	struct selector *labels = NULL;
 	struct selector *fields = NULL;
 	json_t *items = json_array();
@@ -253,11 +260,11 @@ static void local_list(struct client *base, const struct ref *ref, const struct 
 		req.limit = o->limit;
 		req.cont = o->cont;
 	}
-	if (c->e.kind == ERR_NONE && selector_parse_labels(o ? o->labels : NULL, &labels, &c->e) == 0 &&
-	    selector_parse_fields(o ? o->fields : NULL, req.kind, &fields, &c->e) == 0) {
+	if (e.kind == ERR_NONE && selector_parse_labels(o ? o->labels : NULL, &labels, &e) == 0 &&
+	    selector_parse_fields(o ? o->fields : NULL, req.kind, &fields, &e) == 0) {
 		req.labels = labels;
 		req.field_sel = fields;
-		if (api_list(l->api, &req, true, add_item, items, &rv, &cont, &remaining, &c->e) == 0) {
+		if (api_list(l->api, &req, true, add_item, items, &rv, &cont, &remaining, &e) == 0) {
 			c->doc = json_pack("{s:o, s:s, s:{s:o}, s:O}", "kind", jsonx_stringf("%sList", req.kind->kind),
 					   "apiVersion", ref->api_version, "metadata", "resourceVersion",
 					   jsonx_stringf("%lld", (long long)rv), "items", items);
@@ -265,6 +272,7 @@ static void local_list(struct client *base, const struct ref *ref, const struct 
 				jsonx_set_new(c->doc, "metadata.continue", json_string(cont));
 		}
 	}
+	call_fail(c, &e);
 	json_decref(items);
 	selector_free(labels);
 	selector_free(fields);
