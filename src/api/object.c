@@ -169,6 +169,19 @@ int object_stamp_new(const struct kind *k, json_t *obj, const char *ns, const ch
 	return 0;
 }
 
+/* A list that lost its last item is not there, as in Kubernetes. */
+static void drop_empty_lists(json_t *meta)
+{
+	static const char *const lists[] = { "finalizers", "ownerReferences" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++) {
+		const json_t *v = json_object_get(meta, lists[i]);
+
+		if (json_is_array(v) && !json_array_size(v))
+			json_object_del(meta, lists[i]);
+	}
+}
+
 int object_stamp_old(const struct kind *k, json_t *obj, const json_t *old, const char *ns, const char *name,
 		     struct err *e)
 {
@@ -199,6 +212,7 @@ int object_stamp_old(const struct kind *k, json_t *obj, const json_t *old, const
 		else
 			json_object_del(meta, server_owned[i]);
 	}
+	drop_empty_lists(meta);
 	return 0;
 }
 
