@@ -197,7 +197,7 @@ TEST("a projected volume brings all four sources together, and a token belongs t
 	lab_object(&l, "configmaps/m", "{'data':{'ca.crt':'CA'}}");
 	lab_object(&l, "secrets/s", "{'data':{'k':'dg=='}}");
 	CHECK(lab_prepare(&l) < 0);
-	CHECK_INT(l.e.kind, ERR_UNAVAILABLE);
+	CHECK_INT(l.e.kind, ERR_NOT_FOUND);
 	lab_object(&l, "tokens/v/token", "'ey.J'");
 	lab_ready(&l);
 	CHECK_STR(lab_read(&l, "pod/volumes/v/ca.crt", buf), "CA");
