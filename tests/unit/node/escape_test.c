@@ -182,13 +182,13 @@ TEST("an image's working directory in /proc is refused, by text and by links")
 		bool fine;
 	} rows[] = {
 		{ "/", true },
-		{ "/work", true },
+		{ "/app", true },
 		{ "/procession", true },
 		{ "/nowhere/yet", true },
 		{ "/proc", false },
 		{ "/proc/self/fd/7", false },
 		{ "//proc/./1/cwd", false },
-		{ "/work/../proc/self", false },
+		{ "/app/../proc/self", false },
 		{ "/../../proc", false },
 		{ "/link", false },
 		{ "/deep/link/more", false },
