@@ -84,7 +84,7 @@ static int admit_certificate(struct api *api, const struct api_request *req, jso
 	if (req->caller->uid && *req->caller->uid)
 		json_object_set_new(spec, "uid", jsonx_string(req->caller->uid));
 	if (req->caller->extra)
-		json_object_set_new(spec, "extra", json_deep_copy(req->caller->extra));
+		json_object_set_new(spec, "extra", jsonx_copy(req->caller->extra));
 	return 0;
 }
 

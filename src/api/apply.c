@@ -253,7 +253,7 @@ static void refresh_last_applied(const struct stamp *s, const struct apply_reque
 
 	if (!str_same(req->manager, KUBECTL) || !json_object_get(annotations, LAST_APPLIED))
 		return;
-	plain = json_deep_copy(config);
+	plain = jsonx_copy(config);
 	json_object_set_new(plain, "apiVersion", json_string(s->api_version));
 	json_object_set_new(plain, "kind", json_string(req->kind->kind));
 	json_object_del(jsonx_at(plain, "metadata.annotations"), LAST_APPLIED);
@@ -370,7 +370,7 @@ int apply_merge(const struct apply_request *req, const json_t *live, const json_
 	if (json_array_size(entries_of(config)))
 		return err_set(e, ERR_BAD_REQUEST, "metadata.managedFields must be nil");
 	stamp_init(&s, req);
-	obj = json_deep_copy(live ? live : config);
+	obj = jsonx_copy(live ? live : config);
 	if ((live ? merge_live(&s, req, live, config, obj, e) : merge_new(&s, req, obj, e)) < 0)
 		return -1;
 	*ret_obj = TAKE(obj);

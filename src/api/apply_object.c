@@ -24,7 +24,7 @@ static json_t *overlay_value(struct typeref t, json_t *live, const json_t *confi
 
 		return overlay_map(t, base, config, e) < 0 ? NULL : TAKE(base);
 	}
-	return live && jsonx_equal(live, config) ? json_incref(live) : json_deep_copy(config);
+	return live && jsonx_equal(live, config) ? json_incref(live) : jsonx_copy(config);
 }
 
 static int overlay_member(struct typeref t, json_t *obj, const char *key, const json_t *config, struct err *e)

@@ -332,7 +332,7 @@ static bool sweep_step(struct crds *c, struct definition *d, struct err *e)
 
 static void let_go(struct crds *c, struct definition *d, struct err *e)
 {
-	json_auto_t *crd = json_deep_copy(d->crd);
+	json_auto_t *crd = jsonx_copy(d->crd);
 	json_t *list = jsonx_at(crd, "metadata.finalizers");
 	bool found = false;
 
@@ -396,7 +396,7 @@ static void on_swept(void *arg, const struct err *result)
 /* Writing it unchanged makes admission look at its names anew. */
 static void readmit(struct crds *c, struct definition *d)
 {
-	json_auto_t *crd = json_deep_copy(d->crd);
+	json_auto_t *crd = jsonx_copy(d->crd);
 	struct err e = ERR_INIT;
 
 	d->recheck = false;

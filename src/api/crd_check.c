@@ -364,7 +364,7 @@ static void fill_names_status(const struct registry *r, const json_t *crd, json_
 
 	clock_rfc3339(now, stamp);
 	if (!conflict)
-		json_object_set_new(status, "acceptedNames", json_deep_copy(jsonx_at(crd, "spec.names")));
+		json_object_set_new(status, "acceptedNames", jsonx_copy(jsonx_at(crd, "spec.names")));
 	else if (!json_object_get(status, "acceptedNames"))
 		json_object_set_new(status, "acceptedNames", json_pack("{s:s, s:s}", "plural", "", "kind", ""));
 	set_condition(status, "NamesAccepted", !conflict, conflict ? conflict : "NoConflicts",
@@ -382,7 +382,7 @@ static void fill_status(const struct registry *r, json_t *crd, int64_t now)
 	size_t i;
 	json_t *v;
 
-	status = json_is_object(status) ? json_deep_copy(status) : json_object();
+	status = json_is_object(status) ? jsonx_copy(status) : json_object();
 	json_object_set_new(crd, "status", status);
 	if (!json_is_array(json_object_get(status, "conditions")))
 		json_object_set_new(status, "conditions", json_array());

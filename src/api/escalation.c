@@ -156,8 +156,8 @@ static bool only_collector_fields_differ(const json_t *obj, const json_t *old)
 {
 	static const char *const fields[] = { "metadata.ownerReferences", "metadata.finalizers",
 					      "metadata.managedFields", "metadata.resourceVersion" };
-	json_auto_t *a = json_deep_copy(obj);
-	json_auto_t *b = json_deep_copy(old);
+	json_auto_t *a = jsonx_copy(obj);
+	json_auto_t *b = jsonx_copy(old);
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
 		jsonx_del(a, fields[i]);

@@ -262,7 +262,7 @@ json_t *object_for_version(const struct kind *k, json_t *obj)
 
 	if (!k->from_storage)
 		return obj;
-	copy = json_deep_copy(obj);
+	copy = jsonx_copy(obj);
 	json_decref(obj);
 	k->from_storage(copy);
 	return copy;

@@ -78,7 +78,7 @@ static void complete_embedded(const struct openapi *o, json_t *s)
 
 json_t *openapi_custom(const struct openapi *o, const struct kind *k)
 {
-	json_t *s = k->schema ? json_deep_copy(schema_json(k->schema)) : json_pack("{s:s}", "type", "object");
+	json_t *s = k->schema ? jsonx_copy(schema_json(k->schema)) : json_pack("{s:s}", "type", "object");
 	bool open = !k->schema || json_is_true(json_object_get(s, "x-kubernetes-preserve-unknown-fields"));
 
 	json_object_del(json_object_get(s, "properties"), "metadata");

@@ -260,7 +260,7 @@ static int write_value(struct run *r, const json_t *op, const char *path, bool r
 	if (p.depth + deepest >= LIMIT_JSON_DEPTH)
 		return err_set(r->e, ERR_TOO_LARGE, "operation %zu of the JSON patch nests deeper than %d levels",
 			       r->index, LIMIT_JSON_DEPTH);
-	return put(r, &p, path, json_deep_copy(value), replace);
+	return put(r, &p, path, jsonx_copy(value), replace);
 }
 
 static int op_add(struct run *r, const json_t *op, const char *path)
@@ -353,7 +353,7 @@ static int op_copy(struct run *r, const json_t *op, const char *path)
 		return missing(r, from);
 	if (place_get(r, path, &dst) < 0 || afford(r, value, dst.depth) < 0)
 		return -1;
-	return put(r, &dst, path, json_deep_copy(value), false);
+	return put(r, &dst, path, jsonx_copy(value), false);
 }
 
 static const struct {
@@ -390,7 +390,7 @@ int patch_json(json_t **doc, const json_t *ops, struct err *e)
 	if (json_array_size(ops) > MAX_OPERATIONS)
 		return err_set(e, ERR_TOO_LARGE, "The allowed maximum operations in a JSON patch is %d, got %zu",
 			       MAX_OPERATIONS, json_array_size(ops));
-	r.doc = json_deep_copy(*doc);
+	r.doc = jsonx_copy(*doc);
 	json_array_foreach (ops, r.index, op) {
 		if (run_one(&r, op) < 0) {
 			json_decref(r.doc);

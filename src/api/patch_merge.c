@@ -5,6 +5,7 @@
  * place.
  */
 #include "api/patch.h"
+#include "base/jsonx.h"
 
 static void merge_member(json_t *obj, const char *key, const json_t *value)
 {
@@ -15,7 +16,7 @@ static void merge_member(json_t *obj, const char *key, const json_t *value)
 		return;
 	}
 	if (!json_is_object(value)) {
-		json_object_set_new(obj, key, json_deep_copy(value));
+		json_object_set_new(obj, key, jsonx_copy(value));
 		return;
 	}
 	if (!json_is_object(old)) {

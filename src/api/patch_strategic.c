@@ -47,7 +47,7 @@ static json_t *copy_plain(const json_t *v)
 		return out;
 	}
 	if (!json_is_array(v))
-		return json_deep_copy(v);
+		return jsonx_copy(v);
 	out = json_array();
 	json_array_foreach (v, i, child) {
 		if (!json_object_get(child, DIRECTIVE_PATCH))
@@ -169,7 +169,7 @@ static json_t *merge_scalars(const json_t *live, const json_t *patch)
 				continue;
 			if (id)
 				map_set(&seen, id, out);
-			json_array_append_new(out, json_deep_copy(item));
+			json_array_append_new(out, jsonx_copy(item));
 		}
 	}
 	map_done(&seen);
@@ -245,7 +245,7 @@ static json_t *merge_items(const struct field *f, const json_t *live, const stru
 		auto_free char *id = item_id(item, f->merge_key);
 
 		if (!index_find(&gone, id))
-			json_array_append_new(out, json_deep_copy(item));
+			json_array_append_new(out, jsonx_copy(item));
 	}
 	map_done(&gone);
 	index_list(&where, out, f->merge_key);

@@ -249,7 +249,7 @@ json_t *bootstrap_binding(size_t i)
 static json_t *copy_of(const json_t *stored, json_t **ret)
 {
 	if (!*ret)
-		*ret = json_deep_copy(stored);
+		*ret = jsonx_copy(stored);
 	return *ret;
 }
 

@@ -99,7 +99,7 @@ int bind_pod(struct api *api, struct api_request *req, struct api_result *ret, s
 	if (verb_load(api, req->kind, req->ns, req->name, &old, e) < 0 ||
 	    check_seen(req->name, req->body, old, e) < 0 || check_unbound(req->name, old, e) < 0)
 		return -1;
-	obj = json_deep_copy(old);
+	obj = jsonx_copy(old);
 	jsonx_set_new(obj, "spec.nodeName", jsonx_string(node));
 	set_scheduled(obj);
 	if (write_store(api, req, old, obj, 201, ret, e) < 0)
@@ -213,7 +213,7 @@ static int count_eviction(struct api *api, const struct kind *k, json_t *old, co
 				   .subresource = "status",
 				   .ns = jsonx_str_or(meta, "namespace", ""),
 				   .name = jsonx_str_or(meta, "name", "") };
-	json_auto_t *obj = json_deep_copy(old);
+	json_auto_t *obj = jsonx_copy(old);
 	struct api_result written = { 0 };
 	char now[CLOCK_RFC3339_LEN];
 	int r;

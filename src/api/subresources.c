@@ -86,7 +86,7 @@ static int wanted_scale(const struct api_request *req, json_t *now, json_t **ret
 		*ret = json_incref(req->body);
 		return 0;
 	}
-	*ret = json_deep_copy(now);
+	*ret = jsonx_copy(now);
 	if (req->patch == PATCH_JSON)
 		return patch_json(ret, req->body, e);
 	patch_merge(*ret, req->body); /* a Scale has no lists: strategic and plain merge are the same */
@@ -113,7 +113,7 @@ static int scale_write(struct api *api, struct api_request *req, struct api_resu
 	if (n && (!json_is_integer(n) || json_integer_value(n) < 0))
 		return err_cause(e, CAUSE_INVALID, "spec.replicas",
 				 "Invalid value: must be a whole number greater than or equal to 0");
-	obj = json_deep_copy(seen);
+	obj = jsonx_copy(seen);
 	jsonx_set_new(obj, req->kind->scale_spec + (*req->kind->scale_spec == '.'),
 		      json_integer(json_integer_value(n)));
 	if (jsonx_str(want, "metadata.resourceVersion"))
@@ -208,7 +208,7 @@ static int finalize(struct api *api, struct api_request *req, struct api_result 
 	    write_check_version(req, req->body, old, e) < 0)
 		return -1;
 	left = jsonx_at(req->body, "spec.finalizers");
-	obj = json_deep_copy(old);
+	obj = jsonx_copy(old);
 	if (json_array_size(left))
 		jsonx_set_new(obj, "spec.finalizers", json_incref(left));
 	else

@@ -91,7 +91,7 @@ static int64_t deletion_time(const json_t *old, int64_t grace)
 /* The object as it looks while it waits to leave. */
 static json_t *marked(const struct api_request *req, const json_t *old, json_t *finalizers, int64_t grace)
 {
-	json_t *obj = json_deep_copy(old);
+	json_t *obj = jsonx_copy(old);
 	char stamp[CLOCK_RFC3339_LEN];
 	bool first = !jsonx_at(old, "metadata.deletionTimestamp");
 

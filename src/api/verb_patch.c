@@ -35,7 +35,7 @@ static int patch_existing(struct api *api, struct api_request *req, json_t *old,
 {
 	json_auto_t *seen = object_for_version(req->kind, json_incref(old));
 	json_auto_t *typed = object_with_type(req->kind, seen);
-	json_t *obj = json_deep_copy(typed);
+	json_t *obj = jsonx_copy(typed);
 	int r = change(req, &obj, e);
 
 	if (r == 0)

@@ -194,7 +194,7 @@ static void keep_other_part(const struct api_request *req, json_t *obj, const js
 		if (!(req->kind->flags & KIND_STATUS))
 			return;
 		if ((v = json_object_get(old, "status")))
-			json_object_set_new(obj, "status", json_deep_copy(v));
+			json_object_set_new(obj, "status", jsonx_copy(v));
 		else
 			json_object_del(obj, "status");
 		return;
@@ -208,13 +208,13 @@ static void keep_other_part(const struct api_request *req, json_t *obj, const js
 		if (streq(key, part))
 			continue;
 		if (streq(key, "metadata")) {
-			json_t *meta = json_deep_copy(v);
+			json_t *meta = jsonx_copy(v);
 
 			if (managers)
 				json_object_set(meta, "managedFields", managers);
 			json_object_set_new(obj, "metadata", meta);
 		} else {
-			json_object_set_new(obj, key, json_deep_copy(v));
+			json_object_set_new(obj, key, jsonx_copy(v));
 		}
 	}
 }
@@ -297,8 +297,7 @@ int write_over(struct api *api, struct api_request *req, json_t *old, json_t *ob
 	keep_other_part(req, obj, before);
 	if (!json_object_get(json_object_get(obj, "metadata"), "managedFields") &&
 	    jsonx_at(before, "metadata.managedFields"))
-		jsonx_set_new(obj, "metadata.managedFields",
-			      json_deep_copy(jsonx_at(before, "metadata.managedFields")));
+		jsonx_set_new(obj, "metadata.managedFields", jsonx_copy(jsonx_at(before, "metadata.managedFields")));
 	if (k->prepare_update && !req->subresource)
 		k->prepare_update(obj, before);
 	kind_default(k, obj);

@@ -351,6 +351,30 @@ bool jsonx_equal(const json_t *a, const json_t *b)
 	return json_equal(a, b);
 }
 
+/* jansson's own deep copy looks for cycles in a table of printed addresses, which is most of its time; a document that
+ * was parsed, or built without putting anything into itself, has none. */
+json_t *jsonx_copy(const json_t *v)
+{
+	const char *key;
+	json_t *copy;
+	json_t *item;
+	size_t n;
+
+	if (json_is_object(v)) {
+		copy = json_object();
+		json_object_keylen_foreach((json_t *)v, key, n, item)
+			json_object_setn_new_nocheck(copy, key, n, jsonx_copy(item));
+		return copy;
+	}
+	if (json_is_array(v)) {
+		copy = json_array();
+		json_array_foreach ((json_t *)v, n, item)
+			json_array_append_new(copy, jsonx_copy(item));
+		return copy;
+	}
+	return json_incref((json_t *)v);
+}
+
 json_t *jsonx_stringn(const char *s, size_t n)
 {
 	json_t *v = json_stringn(s, n);

@@ -40,6 +40,8 @@ void jsonx_del(json_t *v, const char *path);
 
 /* Deep equality; numbers compare by value, so 1 equals 1.0. */
 bool jsonx_equal(const json_t *a, const json_t *b);
+/* A copy with objects and arrays of its own; texts and numbers never change and are shared.  NULL for NULL. */
+json_t *jsonx_copy(const json_t *v);
 
 /* A string without jansson's UTF-8 check failing: invalid bytes become U+FFFD. */
 json_t *jsonx_string(const char *s);

@@ -8,6 +8,7 @@
  * of JSON's white space.
  */
 #include "base/yamlx.h"
+#include "base/jsonx.h"
 
 #include <yaml.h>
 
@@ -263,7 +264,7 @@ static int read_alias(struct reader *r, const yaml_event_t *ev, json_t **ret)
 		return fail(r, ev->start_mark, "an alias of an unknown anchor, or of one that contains it");
 	if (count_nodes(r, a->nodes, ev->start_mark) < 0)
 		return -1;
-	*ret = json_deep_copy(a->value);
+	*ret = jsonx_copy(a->value);
 	return 0;
 }
 

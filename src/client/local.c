@@ -127,7 +127,7 @@ static void write_with_body(struct client *base, const struct ref *ref, enum ver
 	struct local_client *l = (struct local_client *)base;
 	struct err e = ERR_INIT;
 	struct api_request req = request_of(l, ref, verb, &e);
-	json_auto_t *copy = json_deep_copy(body); /* the verbs change what they are given */
+	json_auto_t *copy = jsonx_copy(body); /* the verbs change what they are given */
 
 	req.body = copy;
 	req.patch = patch;

@@ -217,13 +217,13 @@ static json_t *new_job(const struct cron_work *w, int64_t at)
 	json_t *meta = json_pack("{s:s, s:s, s:[o]}", "name", name, "namespace",
 				 jsonx_str_or(w->cronjob, "metadata.namespace", ""), "ownerReferences",
 				 controller_ref("batch/v1", "CronJob", w->cronjob));
-	json_t *spec = json_deep_copy(json_object_get(template, "spec"));
+	json_t *spec = jsonx_copy(json_object_get(template, "spec"));
 	char text[40];
 
 	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
 		const json_t *v = json_object_get(json_object_get(template, "metadata"), kept[i]);
 
-		json_object_set_new(meta, kept[i], v ? json_deep_copy(v) : json_object());
+		json_object_set_new(meta, kept[i], v ? jsonx_copy(v) : json_object());
 	}
 	rfc3339_at(at, w->zone ? time_zone_offset(w->zone, at) : 0, text, sizeof(text));
 	json_object_set_new(json_object_get(meta, "annotations"), SCHEDULED, json_string(text));
@@ -317,7 +317,7 @@ void cron_plan(const struct cron_view *v, struct cron_plan *ret)
 	*ret = (struct cron_plan){ .again = -1 };
 	w.name = name_of(v->cronjob);
 	w.zone = jsonx_str(v->cronjob, "spec.timeZone");
-	w.status = old ? json_deep_copy(old) : json_object();
+	w.status = old ? jsonx_copy(old) : json_object();
 	w.active = json_copy(json_object_get(w.status, "active"));
 	if (!w.active)
 		w.active = json_array();

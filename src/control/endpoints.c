@@ -275,7 +275,7 @@ static void write_object(struct endpoints *k, struct entry *e, const struct ref 
 		k->client->ops->create(k->client, &collection, want, on_written, call_new(k, e));
 		return;
 	}
-	obj = json_deep_copy(have);
+	obj = jsonx_copy(have);
 	for (; *parts; parts++) {
 		json_t *part = jsonx_at(want, *parts);
 

@@ -130,7 +130,7 @@ static json_t *address_of(const json_t *service, const json_t *pod)
 /* A port without a name has none here, and "" in slices. */
 static json_t *subset_ports(const json_t *ports)
 {
-	json_t *copy = json_deep_copy(ports);
+	json_t *copy = jsonx_copy(ports);
 	json_t *p;
 	size_t i;
 

@@ -248,7 +248,7 @@ void job_count(struct job_work *w)
 	const json_t *old = json_object_get(w->job, "status");
 	struct count k = { .w = w, .succeeded = json_array(), .failed = json_array() };
 
-	k.status = old ? json_deep_copy(old) : json_object();
+	k.status = old ? jsonx_copy(old) : json_object();
 	clock_rfc3339(w->now, k.now);
 	k.told = w->end == JOB_GOES_ON || has_condition(old, first_condition(w));
 	if (!w->suspended && !json_object_get(k.status, "startTime"))

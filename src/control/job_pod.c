@@ -69,7 +69,7 @@ json_t *job_pod(const json_t *job, const struct job_new_pod *p)
 	static const char *const kept[] = { "labels", "annotations", "finalizers" };
 	const json_t *template = jsonx_at(job, "spec.template");
 	const char *name = jsonx_str_or(job, "metadata.name", "");
-	json_t *spec = json_deep_copy(json_object_get(template, "spec"));
+	json_t *spec = jsonx_copy(json_object_get(template, "spec"));
 	json_t *meta = json_pack("{s:s, s:[o]}", "namespace", jsonx_str_or(job, "metadata.namespace", ""),
 				 "ownerReferences", controller_ref("batch/v1", "Job", job));
 	json_t *finalizers;
@@ -78,7 +78,7 @@ json_t *job_pod(const json_t *job, const struct job_new_pod *p)
 		const json_t *v = json_object_get(json_object_get(template, "metadata"), kept[i]);
 
 		if (v)
-			json_object_set_new(meta, kept[i], json_deep_copy(v));
+			json_object_set_new(meta, kept[i], jsonx_copy(v));
 	}
 	finalizers = json_object_get(meta, "finalizers");
 	if (!finalizers) {

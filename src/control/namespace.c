@@ -93,7 +93,7 @@ static void finalize(struct sweep *s)
 {
 	const json_t *ns = informer_find(s->owner->informer, NULL, s->name);
 	struct ref ref = { .api_version = "v1", .plural = "namespaces", .name = s->name, .subresource = "finalize" };
-	json_auto_t *obj = ns ? json_deep_copy(ns) : NULL;
+	json_auto_t *obj = ns ? jsonx_copy(ns) : NULL;
 	json_t *left = json_array();
 	json_t *f;
 	size_t i;

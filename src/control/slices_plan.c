@@ -160,7 +160,7 @@ static void mirror_addresses(const json_t *addresses, bool ready, bool v6, json_
 
 static json_t *mirror_ports(const json_t *ports)
 {
-	json_t *copy = json_deep_copy(ports);
+	json_t *copy = jsonx_copy(ports);
 	json_t *p;
 	size_t i;
 

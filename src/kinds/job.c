@@ -7,6 +7,7 @@
 #include "kinds/job.h"
 
 #include "base/clock.h"
+#include "base/jsonx.h"
 #include "kinds/cells.h"
 #include "kinds/core.h"
 #include "kinds/rest.h"
@@ -133,7 +134,7 @@ static void prepare_create(json_t *obj)
 {
 	json_t *spec = object_in(obj, "spec");
 	json_t *metadata = object_in(obj, "metadata");
-	json_auto_t *labels = json_deep_copy(jsonx_at(spec, "template.metadata.labels"));
+	json_auto_t *labels = jsonx_copy(jsonx_at(spec, "template.metadata.labels"));
 
 	status_begin(obj);
 	/* A template that is missing must stay missing, so that validation can say so. */
@@ -144,7 +145,7 @@ static void prepare_create(json_t *obj)
 	if (!value_is_empty(json_object_get(metadata, "labels")))
 		return;
 	if (value_is_empty(labels))
-		json_object_set_new(metadata, "labels", json_deep_copy(jsonx_at(spec, "template.metadata.labels")));
+		json_object_set_new(metadata, "labels", jsonx_copy(jsonx_at(spec, "template.metadata.labels")));
 	else
 		json_object_set(metadata, "labels", labels);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* job_rules.c - what holds between the fields of a Job, and what may not change once it exists */
+#include "base/jsonx.h"
 #include "kinds/job.h"
 #include "kinds/rest_rules.h"
 #include "kinds/workload.h"
@@ -135,8 +136,8 @@ static const char *const placement[] = {
 
 static bool same_template(const json_t *obj, const json_t *old)
 {
-	json_auto_t *now = json_deep_copy(jsonx_at(obj, "spec.template"));
-	json_auto_t *was = json_deep_copy(jsonx_at(old, "spec.template"));
+	json_auto_t *now = jsonx_copy(jsonx_at(obj, "spec.template"));
+	json_auto_t *was = jsonx_copy(jsonx_at(old, "spec.template"));
 	bool open = jsonx_bool_or(old, "spec.suspend", false) && !jsonx_at(old, "status.startTime");
 
 	for (size_t i = 0; open && i < ARRAY_SIZE(placement); i++) {

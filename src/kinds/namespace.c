@@ -77,7 +77,7 @@ static void namespace_prepare_update(json_t *obj, const json_t *old)
 	const json_t *spec = json_object_get(old, "spec");
 
 	if (spec)
-		json_object_set_new(obj, "spec", json_deep_copy(spec));
+		json_object_set_new(obj, "spec", jsonx_copy(spec));
 }
 
 static json_t *namespace_phase(const json_t *obj, int64_t now)

@@ -150,7 +150,7 @@ static void node_status_defaults(json_t *obj)
 	json_t *capacity = json_object_get(obj, "capacity");
 
 	if (capacity && !json_object_get(obj, "allocatable"))
-		json_object_set_new(obj, "allocatable", json_deep_copy(capacity));
+		json_object_set_new(obj, "allocatable", jsonx_copy(capacity));
 }
 
 static void node_status_validate(const json_t *obj, const struct path *at, struct err *e)

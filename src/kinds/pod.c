@@ -240,7 +240,7 @@ static void spec_update(const json_t *spec, const json_t *old, const struct path
 {
 	static const char *const fields[] = { "activeDeadlineSeconds", "tolerations", "schedulingGates" };
 	static const char *const lists[] = { "containers", "initContainers" };
-	json_auto_t *kept = json_deep_copy(spec);
+	json_auto_t *kept = jsonx_copy(spec);
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		put_back(kept, old, fields[i]);

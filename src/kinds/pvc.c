@@ -126,7 +126,7 @@ static void pvc_prepare_create(json_t *obj)
 /* Puts back what may change, so that a comparison overlooks it. */
 static json_t *without_growth(const json_t *spec, const json_t *old, bool bound)
 {
-	json_t *kept = json_deep_copy(spec), *class = json_object_get(old, "volumeAttributesClassName");
+	json_t *kept = jsonx_copy(spec), *class = json_object_get(old, "volumeAttributesClassName");
 
 	if (!*jsonx_str_or(old, "volumeName", ""))
 		json_object_del(kept, "volumeName");

@@ -6,6 +6,7 @@
  * status.replicaStatuses, which is a list in one and a map in the other and therefore kept as it is.  An object is of
  * the shape whose replicas it has, whichever version it is read through.
  */
+#include "base/jsonx.h"
 #include "kinds/rest.h"
 #include "kinds/training.h"
 
@@ -243,7 +244,7 @@ static void prepare_update_old(json_t *obj, const json_t *old)
 /* Checked by the table on a copy: what the table would drop, the object keeps. */
 static void validate_old(const json_t *obj, struct err *e)
 {
-	json_auto_t *copy = json_deep_copy(json_object_get(obj, "spec"));
+	json_auto_t *copy = jsonx_copy(json_object_get(obj, "spec"));
 	const struct path at = { .name = "spec" };
 	struct err wrong = ERR_INIT;
 

@@ -50,9 +50,9 @@ static void rc_defaults(json_t *obj)
 	if (!json_object_size(labels))
 		return;
 	if (!json_object_size(jsonx_at(obj, "spec.selector")))
-		jsonx_set_new(obj, "spec.selector", json_deep_copy(labels));
+		jsonx_set_new(obj, "spec.selector", jsonx_copy(labels));
 	if (!json_object_size(jsonx_at(obj, "metadata.labels")))
-		jsonx_set_new(obj, "metadata.labels", json_deep_copy(labels));
+		jsonx_set_new(obj, "metadata.labels", jsonx_copy(labels));
 }
 
 static const struct field replication_controller_fields[] = {

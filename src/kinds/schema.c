@@ -6,6 +6,7 @@
  * with a schema is found here, with the path in the CRD, so that validation later cannot fail for the schema's sake.
  * x-kubernetes-validations (CEL) are kept in the document but not evaluated.
  */
+#include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/schema_impl.h"
 
@@ -432,7 +433,7 @@ static struct schema_node *compile(const json_t *js, const struct path *at, enum
 
 int schema_compile(const json_t *openapi, const struct path *at, struct schema **ret, struct err *e)
 {
-	json_t *own = json_deep_copy(openapi);
+	json_t *own = jsonx_copy(openapi);
 	struct schema_node *root = compile(own, at, PLACE_ROOT, false, e);
 
 	if (!root) {

@@ -86,7 +86,7 @@ static void fill_object(const struct schema_node *n, json_t *v)
 		child = json_object_get(v, name);
 		/* A null that the schema does not allow counts as absent where there is a default. */
 		if (prop->dflt && (!child || (json_is_null(child) && !prop->nullable))) {
-			child = json_deep_copy(prop->dflt);
+			child = jsonx_copy(prop->dflt);
 			json_object_set_new(v, name, child);
 		}
 		if (child)

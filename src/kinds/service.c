@@ -380,7 +380,7 @@ static void service_prepare_update(json_t *obj, const json_t *old_obj)
 
 		if (before && (!now || (json_is_string(now) && !json_string_length(now)) ||
 			       (json_is_array(now) && !json_array_size(now))))
-			json_object_set_new(spec, given[i], json_deep_copy(before));
+			json_object_set_new(spec, given[i], jsonx_copy(before));
 	}
 	if (has_node_ports(spec) && has_node_ports(old))
 		keep_node_ports(json_object_get(spec, "ports"), json_object_get(old, "ports"));

@@ -156,7 +156,7 @@ json_t *typeref_key_default(struct typeref t, struct str key)
 
 	if (item.schema) {
 		property = json_object_getn(json_object_get(item.schema, "properties"), key.p, key.n);
-		return json_deep_copy(json_object_get(property, "default"));
+		return jsonx_copy(json_object_get(property, "default"));
 	}
 	for (size_t i = 0; item.msg && i < item.msg->nfields; i++) {
 		f = &item.msg->fields[i];

@@ -256,7 +256,7 @@ int images_tag(struct images *i, const char *name, const char *new_name, struct 
 	if (!record)
 		return -1;
 	id = xstrdup(found);
-	copy = json_deep_copy(record);
+	copy = jsonx_copy(record);
 	json_object_set_new(copy, "names", json_pack("[s]", normal.p));
 	return image_store_add(i->store, id, copy, e);
 }

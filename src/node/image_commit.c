@@ -132,12 +132,12 @@ static int commit(const struct image_request *r, struct image_worker *w, const c
 	image_worker_say(w, "Packing what the container changed");
 	if (add_layer(s, dir, r->details, &layer, e) < 0)
 		return -1;
-	config = json_deep_copy(base_config);
+	config = jsonx_copy(base_config);
 	if (change_config(config, r->details, jsonx_str(layer, "digest"), e) < 0 ||
 	    add_document(s, config, MEDIA("config.v1+json"), &config_desc, e) < 0)
 		return -1;
 	manifest = json_pack("{s:i, s:s, s:O, s:o}", "schemaVersion", 2, "mediaType", MEDIA("manifest.v1+json"),
-			     "config", config_desc, "layers", json_deep_copy(json_object_get(base_manifest, "layers")));
+			     "config", config_desc, "layers", jsonx_copy(json_object_get(base_manifest, "layers")));
 	json_array_append(json_object_get(manifest, "layers"), layer);
 	if (add_document(s, manifest, MEDIA("manifest.v1+json"), &manifest_desc, e) < 0 ||
 	    write_index(dir, manifest_desc, e) < 0 || image_take_in(s, w, out, names, digests, ret, e) < 0)

@@ -212,7 +212,7 @@ static int claim(struct images *i, const char *name, const char *scratch, char *
 			return err_set(e, ERR_NOT_FOUND, "there is no image \"%.*s\" here", 300, name);
 		image_store_touch(i->store, id);
 	}
-	layers = record ? json_deep_copy(json_object_get(record, "layers")) : json_array();
+	layers = record ? jsonx_copy(json_object_get(record, "layers")) : json_array();
 	if (image_store_ref(i->store, id, layers, scratch, e) < 0)
 		return -1;
 	*ret_id = xstrdup(id);

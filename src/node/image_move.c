@@ -35,7 +35,7 @@ int image_layout_write(struct image_store *s, const char *name, const char *to, 
 
 	if (!record)
 		return err_set(e, ERR_NOT_FOUND, "there is no image \"%.*s\" here", 300, name);
-	descriptor = json_deep_copy(json_object_get(record, "manifest"));
+	descriptor = jsonx_copy(json_object_get(record, "manifest"));
 	json_object_set_new(descriptor, "annotations",
 			    json_pack("{s:s}", "org.opencontainers.image.ref.name", "image"));
 	index = json_pack("{s:i, s:[o]}", "schemaVersion", 2, "manifests", descriptor);

@@ -65,7 +65,7 @@ static json_t *auth_document(const json_t *entry, const char *normal)
 {
 	struct str host = image_name_registry(normal);
 	auto_free char *registry = xstrndup(host.p, host.n);
-	json_t *copy = json_deep_copy(entry);
+	json_t *copy = jsonx_copy(entry);
 
 	if (!jsonx_str(copy, "auth") && jsonx_str(copy, "username")) {
 		auto_sbuf struct sbuf plain = SBUF(65536);
@@ -177,7 +177,7 @@ static json_t *text_array(const char *text)
 /* The same image as before: at most it gets a name. */
 static int keep(struct image_store *s, const char *id, const json_t *record, const json_t *names, struct err *e)
 {
-	json_auto_t *copy = json_deep_copy(record);
+	json_auto_t *copy = jsonx_copy(record);
 
 	json_object_set(copy, "names", (json_t *)(uintptr_t)names);
 	return image_store_add(s, id, copy, e);

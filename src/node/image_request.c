@@ -31,7 +31,7 @@ struct image_request *image_request_new(struct images *i, image_work_fn *work, c
 		.images = i,
 		.work = work,
 		.name = copy_or_null(name),
-		.auths = o && o->auths ? json_deep_copy(o->auths) : NULL,
+		.auths = o && o->auths ? jsonx_copy(o->auths) : NULL,
 		.authfile = o ? copy_or_null(o->authfile) : NULL,
 		.cert_dir = o ? copy_or_null(o->cert_dir) : NULL,
 		.plain_http = o && o->plain_http,

@@ -304,9 +304,9 @@ int image_store_add(struct image_store *s, const char *id, const json_t *record,
 	json_array_foreach (json_object_get(record, "names"), i, v)
 		take_name(images, json_string_value(v));
 	old = json_object_get(images, id);
-	merged = json_deep_copy(record);
+	merged = jsonx_copy(record);
 	for (i = 0; i < ARRAY_SIZE(lists); i++) {
-		json_t *list = json_deep_copy(json_object_get(old, lists[i]));
+		json_t *list = jsonx_copy(json_object_get(old, lists[i]));
 
 		if (!list)
 			list = json_array();

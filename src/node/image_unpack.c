@@ -188,7 +188,7 @@ static json_t *make_record(struct image_store *s, json_t *descriptor, const json
 			   const json_t *names, const json_t *digests)
 {
 	json_t *blobs = json_pack("[s, s]", digest_of(descriptor), digest_of(json_object_get(manifest, "config")));
-	json_t *diffs = json_deep_copy(jsonx_at(config, "rootfs.diff_ids"));
+	json_t *diffs = jsonx_copy(jsonx_at(config, "rootfs.diff_ids"));
 	int64_t bytes = jsonx_int_or(manifest, "config.size", 0);
 	json_t *record, *v;
 	size_t i;

@@ -12,6 +12,7 @@
  */
 #include "node/net.h"
 
+#include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/net_parts.h"
@@ -143,7 +144,7 @@ int net_sync_isolation(struct net *n, const json_t *groups, struct err *e)
 		return err_prefix(e, "isolation");
 	n->isolation_known = true;
 	json_decref(n->groups);
-	n->groups = json_deep_copy(groups);
+	n->groups = jsonx_copy(groups);
 	json_decref(n->group_names);
 	n->group_names = json_incref(names);
 	return 0;

@@ -298,7 +298,7 @@ int leases_set_ports(struct leases *l, struct lease *lease, const json_t *ports,
 {
 	json_t *old = lease->ports;
 
-	lease->ports = json_array_size(ports) ? json_deep_copy(ports) : NULL;
+	lease->ports = json_array_size(ports) ? jsonx_copy(ports) : NULL;
 	if (lease_save(l, lease, e) < 0) {
 		json_decref(lease->ports);
 		lease->ports = old;

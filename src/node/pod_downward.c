@@ -70,7 +70,7 @@ json_t *pod_as_seen(const struct pod *p)
 	json_object_set_new(pod, "status", status);
 	if (mentions(spec, "resourceFieldRef")) {
 		json_auto_t *allocatable = node_allocatable(p->parts->dir);
-		json_t *copy = json_deep_copy(spec);
+		json_t *copy = jsonx_copy(spec);
 
 		fill_limits(json_object_get(copy, "containers"), allocatable);
 		fill_limits(json_object_get(copy, "initContainers"), allocatable);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/patch.h"
+#include "base/jsonx.h"
 #include "two_documents.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -13,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 
 	if (!two_documents(data, n, &doc, &ops))
 		return 0;
-	before = json_deep_copy(doc);
+	before = jsonx_copy(doc);
 	if (patch_json(&doc, ops, &e) < 0 && !jsonx_equal(doc, before))
 		abort();
 	json_decref(before);

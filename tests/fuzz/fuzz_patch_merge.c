@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/patch.h"
+#include "base/jsonx.h"
 #include "two_documents.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -16,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		json_t *once;
 
 		patch_merge(obj, patch);
-		once = json_deep_copy(obj);
+		once = jsonx_copy(obj);
 		patch_merge(obj, patch);
 		if (!jsonx_equal(obj, once))
 			abort();

@@ -52,7 +52,7 @@ static char *record_of(const json_t *obj)
 
 static json_t *without_record(const json_t *obj)
 {
-	json_t *copy = json_deep_copy(obj);
+	json_t *copy = jsonx_copy(obj);
 
 	jsonx_del(copy, "metadata.managedFields");
 	if (json_object_size(json_object_get(copy, "metadata")) == 0)
@@ -403,7 +403,7 @@ TEST("more than ten updaters become ancient changes")
 	for (int i = 0; i < 13; i++) {
 		char name[16];
 		struct apply_request req = { .kind = &sample_kind, .manager = name, .now = i + 1 };
-		json_t *next = obj ? json_deep_copy(obj) : sample_json("{'data':{}}");
+		json_t *next = obj ? jsonx_copy(obj) : sample_json("{'data':{}}");
 
 		snprintf(name, sizeof(name), "m%02d", i);
 		json_object_set_new(json_object_get(next, "data"), name, json_string("1"));
@@ -431,7 +431,7 @@ TEST("applying the same again leaves every byte as it was")
 	char *a, *b;
 
 	CHECK_INT(apply_merge(&req, NULL, config, &first, &e), 0);
-	stored = json_deep_copy(first);
+	stored = jsonx_copy(first);
 	json_object_del(stored, "kind");
 	json_object_del(stored, "apiVersion");
 	json_object_set_new(json_array_get(jsonx_at(stored, "spec.ports"), 0), "protocol", json_string("TCP"));

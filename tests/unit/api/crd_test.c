@@ -140,7 +140,7 @@ TEST("an established definition that asks for a taken name keeps serving without
 	CHECK_INT(crd_check(r, second, NULL, 0, &e), 0);
 	c = custom_new(first, &e);
 	registry_add(r, custom_served(c, 0));
-	next = json_deep_copy(second);
+	next = jsonx_copy(second);
 	jsonx_set_new(next, "spec.names.shortNames", json_pack("[s]", "wi"));
 	CHECK_INT(crd_check(r, next, second, 0, &e), 0);
 	CHECK(crd_established(next) && !crd_names_accepted(next));
@@ -181,7 +181,7 @@ TEST("what is stored must stay servable")
 	struct err e = ERR_INIT;
 
 	CHECK_INT(crd_check(r, old, NULL, 0, &e), 0);
-	crd = json_deep_copy(old);
+	crd = jsonx_copy(old);
 	jsonx_set_new(json_array_get(jsonx_at(crd, "spec.versions"), 0), "name", json_string("v2"));
 	CHECK_INT(crd_check(r, crd, old, 0, &e), -1);
 	CHECK_STR(err_cause_field(&e, 0), "status.storedVersions[0]");

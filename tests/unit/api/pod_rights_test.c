@@ -35,7 +35,7 @@ TEST("a pod that asks for nothing runs as its owner, and cannot become more")
 	CHECK_JSON(jsonx_at(pod, "spec.ephemeralContainers"),
 		   "[{'name':'e','securityContext':{'allowPrivilegeEscalation':false}}]");
 	/* Once more changes nothing. */
-	json_auto_t *again = json_deep_copy(pod);
+	json_auto_t *again = jsonx_copy(pod);
 
 	CHECK_INT(pod_rights_apply(&ana, NULL, again, &e), 0);
 	CHECK(json_equal(pod, again));

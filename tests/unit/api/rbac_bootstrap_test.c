@@ -191,7 +191,7 @@ TEST("a role marked autoupdate false is left alone")
 TEST("a binding gets back the subject it lost")
 {
 	json_auto_t *wanted = bootstrap_binding(0);
-	json_auto_t *stored = json_deep_copy(wanted);
+	json_auto_t *stored = jsonx_copy(wanted);
 	json_auto_t *merged = NULL;
 
 	json_object_set_new(stored, "subjects", json_pack("[{s:s,s:s}]", "kind", "User", "name", "me"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../loop/ws_client.h"
 #include "base/clock.h"
+#include "base/jsonx.h"
 #include "front.h"
 #include "loop/kubelet.h"
 
@@ -84,7 +85,7 @@ static json_t *fake_find(struct kubelet *k, const char *ns, const char *name)
 	struct fake *f = (struct fake *)k;
 
 	(void)ns;
-	return streq(name, "nothing") || !f->found ? json_array() : json_deep_copy(f->found);
+	return streq(name, "nothing") || !f->found ? json_array() : jsonx_copy(f->found);
 }
 
 static const struct kubelet_ops fake_ops = {

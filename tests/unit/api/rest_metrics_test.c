@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* rest_metrics_test.c - `kubectl top`'s questions, with a kubelet that knows one pod and one node */
+#include "base/jsonx.h"
 #include "front.h"
 
 #define GROUP "/apis/metrics.k8s.io/v1beta1"
@@ -18,7 +19,7 @@ static int pod_usage(struct kubelet *k, const char *uid, const json_t *container
 	if (!streq(uid, m->uid))
 		return err_set(e, ERR_NOT_FOUND, "no container of the pod runs");
 	json_decref(m->asked);
-	m->asked = json_deep_copy(containers);
+	m->asked = jsonx_copy(containers);
 	*ret = json_pack("{s:s, s:i, s:[{s:s, s:i, s:i}]}", "timestamp", "2026-01-02T03:04:05Z", "window", 15,
 			 "containers", "name", "c", "cpu_nano", 1500000, "memory_bytes", 3 << 20);
 	return 0;

@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include "api/front.h"
+#include "base/jsonx.h"
 #include "capture.h"
 #include "loop/kubelet.h"
 
@@ -75,7 +76,7 @@ static json_t *lab_find(struct kubelet *k, const char *ns, const char *name)
 	struct lab *lab = (struct lab *)k;
 
 	(void)ns;
-	return streq(name, "nothing") ? json_array() : json_deep_copy(lab->found);
+	return streq(name, "nothing") ? json_array() : jsonx_copy(lab->found);
 }
 
 static const struct kubelet_ops lab_ops = {

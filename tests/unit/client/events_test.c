@@ -22,7 +22,7 @@ static void on_create(struct client *c, const struct ref *ref, const json_t *obj
 	(void)arg;
 	k->creates++;
 	json_decref(k->last);
-	k->last = json_deep_copy(obj);
+	k->last = jsonx_copy(obj);
 }
 
 static void on_patch(struct client *c, const struct ref *ref, const char *type, const json_t *patch, client_done *done,

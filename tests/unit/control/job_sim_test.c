@@ -132,14 +132,14 @@ static bool control(struct world *w, bool crash)
 	struct pod_facts facts[MAX_PODS];
 	const struct pod_facts *pods[MAX_PODS];
 	struct job_view v = { .job = w->job, .pods = pods, .now = w->now, .create_most = JOB_CREATE_MOST };
-	json_auto_t *job = json_deep_copy(w->job);
+	json_auto_t *job = jsonx_copy(w->job);
 	struct job_plan p;
 	size_t writes;
 
 	v.job = job;
 	for (size_t i = 0; i < w->n; i++)
 		if (!w->pods[i].gone) {
-			json_t *copy = json_deep_copy(w->pods[i].obj);
+			json_t *copy = jsonx_copy(w->pods[i].obj);
 
 			json_array_append_new(copies, copy);
 			facts[v.n] = pod_facts(copy);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* job_test.c - batch: Job, CronJob and their rules */
+#include "base/jsonx.h"
 #include "kinds/job.h"
 #include "rest_test.h"
 
@@ -119,10 +120,10 @@ TEST("a Job's selector, template and completions stay")
 
 	test_updates(&kind_job, JOB, rows, ARRAY_SIZE(rows));
 	test_admit(&kind_job, old, &e);
-	placed = json_deep_copy(old);
+	placed = jsonx_copy(old);
 	jsonx_set_new(placed, "spec.template.spec.nodeSelector", test_json("{'a':'b'}"));
 	CHECK_INT(kind_validate_update(&kind_job, placed, old, &e), 0);
-	other = json_deep_copy(old);
+	other = jsonx_copy(old);
 	jsonx_set_new(other, "spec.template.spec.hostNetwork", json_true());
 	CHECK_INT(kind_validate_update(&kind_job, other, old, &e), -1);
 	CHECK_STR(err_cause_field(&e, 0), "spec.template");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* kinds_core_test.c - rules and defaults of the core kinds other than pods, and of the list of them */
+#include "base/jsonx.h"
 #include "base/map.h"
 #include "core_test.h"
 
@@ -73,7 +74,7 @@ TEST("a cell of an empty object does not fail")
 TEST("rules and defaults survive objects with nothing in them")
 {
 	for (size_t i = 0; kinds_core[i]; i++) {
-		json_auto_t *obj = created(kinds_core[i], "{}"), *same = json_deep_copy(obj);
+		json_auto_t *obj = created(kinds_core[i], "{}"), *same = jsonx_copy(obj);
 		struct err e = ERR_INIT;
 
 		kind_validate(kinds_core[i], obj, &e);
@@ -184,7 +185,7 @@ TEST("a value may not change where the kind forbids it")
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		json_auto_t *before = created(rows[i].kind, rows[i].obj), *after = json_deep_copy(before);
+		json_auto_t *before = created(rows[i].kind, rows[i].obj), *after = jsonx_copy(before);
 		auto_free char *got = NULL;
 
 		jsonx_set_new(after, rows[i].path, object(rows[i].value));
@@ -201,7 +202,7 @@ TEST("a bound claim may grow but not shrink")
 	auto_free char *grown = NULL, *shrunk = NULL;
 
 	jsonx_set_new(before, "status.phase", json_string("Bound"));
-	after = json_deep_copy(before);
+	after = jsonx_copy(before);
 	jsonx_set_new(after, "spec.resources.requests.storage", json_string("3Gi"));
 	grown = update_complaint(&kind_pvc, before, after);
 	CHECK_STR(grown, "");
@@ -248,7 +249,7 @@ TEST("a service gets its defaults and keeps what it was given")
 	CHECK_STR(jsonx_str(before, "spec.ipFamilyPolicy"), "SingleStack");
 	CHECK(json_is_object(jsonx_at(before, "status.loadBalancer")));
 
-	after = json_deep_copy(before);
+	after = jsonx_copy(before);
 	jsonx_set_new(before, "spec.clusterIP", json_string("10.0.0.7"));
 	json_object_set_new(port, "nodePort", json_integer(30123));
 	kind_service.prepare_update(after, before);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* pod_test.c - defaults, rules and updates of pods */
+#include "base/jsonx.h"
 #include "core_test.h"
 
 #define C(more_) "{'spec':{'containers':[{'name':'a','image':'i:1'" more_ "}]}}"
@@ -247,7 +248,7 @@ TEST("of a pod's spec little may change")
 	json_auto_t *before = created(&kind_pod, S(",'activeDeadlineSeconds':100"));
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		json_auto_t *after = json_deep_copy(before);
+		json_auto_t *after = jsonx_copy(before);
 		auto_free char *got = NULL;
 
 		jsonx_set_new(after, rows[i].path, object(rows[i].value));
@@ -258,7 +259,7 @@ TEST("of a pod's spec little may change")
 
 TEST("a pod's image may change and tolerations may be added")
 {
-	json_auto_t *before = created(&kind_pod, C("")), *after = json_deep_copy(before);
+	json_auto_t *before = created(&kind_pod, C("")), *after = jsonx_copy(before);
 	auto_free char *got = NULL;
 
 	json_object_set_new(json_array_get(jsonx_at(after, "spec.containers"), 0), "image", json_string("i:2"));
@@ -269,8 +270,7 @@ TEST("a pod's image may change and tolerations may be added")
 
 TEST("a gated pod may be told more about where to go")
 {
-	json_auto_t *before = created(&kind_pod, S(",'schedulingGates':[{'name':'g'}]")),
-		    *after = json_deep_copy(before);
+	json_auto_t *before = created(&kind_pod, S(",'schedulingGates':[{'name':'g'}]")), *after = jsonx_copy(before);
 	auto_free char *got = NULL;
 
 	json_object_del(json_object_get(after, "spec"), "schedulingGates");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* rest_kinds_test.c - every kind outside core/v1 is whole; rules and columns of the small ones */
+#include "base/jsonx.h"
 #include "base/map.h"
 #include "rest_test.h"
 
@@ -255,7 +256,7 @@ TEST("an event is the same in both forms")
 	CHECK_INT(e.ncauses, 0);
 	cells = test_cells(&kind_event_v1, obj);
 	CHECK_STR(cells, "0s|Normal|r|pod/p||c, i|n|0s|1|x");
-	before = json_deep_copy(obj);
+	before = jsonx_copy(obj);
 	kind_event_v1.to_storage(obj);
 	CHECK_STR(jsonx_str(obj, "involvedObject.name"), "p");
 	CHECK_STR(jsonx_str(obj, "message"), "n");

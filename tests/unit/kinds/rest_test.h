@@ -97,7 +97,7 @@ static inline void test_updates(const struct kind *k, const char *base, const st
 		auto_free char *got = NULL;
 
 		test_admit(k, old, &e);
-		obj = json_deep_copy(old);
+		obj = jsonx_copy(old);
 		json_object_update_recursive(obj, over);
 		kind_validate_update(k, obj, old, &e);
 		got = test_causes(&e);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* training_test.c - kubeflow.org and serving.kserve.io: both shapes of the same jobs, their defaults and rules */
+#include "base/jsonx.h"
 #include "kinds/training.h"
 #include "rest_test.h"
 
@@ -118,7 +119,7 @@ TEST("an object written through an older version is marked in store, and only th
 {
 	json_auto_t *obj = test_json(TFJOB), *before = NULL;
 
-	before = json_deep_copy(obj);
+	before = jsonx_copy(obj);
 	kind_tfjob_v1alpha2.to_storage(obj);
 	CHECK_STR(json_string_value(json_object_get(jsonx_at(obj, "metadata.annotations"), TRAINING_WRITTEN_AS)),
 		  "kubeflow.org/v1alpha2");
@@ -173,7 +174,7 @@ TEST("a PyTorchJob of v1alpha1 keeps everything it came with")
 	CHECK_INT(jsonx_int_or(json_array_get(jsonx_at(obj, "spec.replicaSpecs"), 0), "masterPort", 0), 23457);
 	CHECK_INT(jsonx_int_or(json_array_get(jsonx_at(obj, "spec.replicaSpecs"), 0), "replicas", 0), 1);
 	CHECK_STR(jsonx_str(obj, "spec.terminationPolicy.master.replicaName"), "MASTER");
-	before = json_deep_copy(obj);
+	before = jsonx_copy(obj);
 	/* The stored form passes the rules of v1, through which controllers write. */
 	kind_pytorchjob_v1alpha1.to_storage(obj);
 	err_clear(&e);

@@ -78,7 +78,7 @@ HAND void *hand_exec(struct runtime *r, const struct exec_start *start,
 
 	*x = (struct hand_exec){ .hand = (struct hand *)r, .done = done, .arg = arg };
 	json_decref(x->hand->process);
-	x->hand->process = json_deep_copy(start->process);
+	x->hand->process = jsonx_copy(start->process);
 	x->hand->running++;
 	x->pid = fork();
 	if (!x->pid)
