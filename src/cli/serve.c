@@ -307,7 +307,7 @@ static int open_api(struct server *sv, const struct serve_settings *s, struct er
 		return -1;
 	sv->rest = rest_new(sv->api);
 	sv->client = client_local_new(sv->api, &caller_system);
-	sv->control = control_new(sv->client);
+	sv->control = control_new(sv->client, CONTROL_ALL);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* control.c - starts and stops the controllers */
+/* control.c - the table of controllers: which there are, which were chosen, starting and stopping them */
 #include "control/control.h"
 
 #include "base/mem.h"
@@ -10,27 +10,147 @@
 #include "control/job.h"
 #include "control/namespace.h"
 
-struct control {
-	struct namespaces *namespaces;
-	struct gc *gc;
-	struct endpoints *endpoints;
-	struct claims *claims;
-	struct owned *owned; /* the pods of those below */
-	struct jobs *jobs;
-	struct cronjobs *cronjobs;
+struct controller {
+	const char *name;  /* as kube-controller-manager's --controllers has it, */
+	const char *later; /* and since Kubernetes 1.27 */
+	const char *needs; /* kinds without which it cannot work */
+	void *(*start)(struct client *c, struct owned *pods);
+	void (*stop)(void *k);
+	struct workqueue_counts (*counts)(const void *k); /* or NULL */
+	bool pods;                                        /* it shares the cache of pods */
 };
 
-struct control *control_new(struct client *c)
+/* Gives a controller's own functions the types of the table: ALONE(x) for x_new(client), WITH_PODS(x) for
+ * x_new(client, owned), and COUNTED(x) if there is x_counts(). */
+#define STOPPED(x_)                                                                                                    \
+	static void stop_##x_(void *k)                                                                                 \
+	{                                                                                                              \
+		x_##_free(k);                                                                                          \
+	}
+#define ALONE(x_)                                                                                                      \
+	static void *start_##x_(struct client *c, struct owned *pods)                                                  \
+	{                                                                                                              \
+		(void)pods;                                                                                            \
+		return x_##_new(c);                                                                                    \
+	}                                                                                                              \
+	STOPPED(x_)
+#define WITH_PODS(x_)                                                                                                  \
+	static void *start_##x_(struct client *c, struct owned *pods)                                                  \
+	{                                                                                                              \
+		return x_##_new(c, pods);                                                                              \
+	}                                                                                                              \
+	STOPPED(x_)
+#define COUNTED(x_)                                                                                                    \
+	static struct workqueue_counts counts_##x_(const void *k)                                                      \
+	{                                                                                                              \
+		return x_##_counts(k);                                                                                 \
+	}
+
+/* clang-format off */
+ALONE(namespaces)
+ALONE(gc)
+ALONE(endpoints)
+ALONE(claims)
+WITH_PODS(jobs) COUNTED(jobs)
+ALONE(cronjobs) COUNTED(cronjobs)
+
+#define RUN(x_)         start_##x_, stop_##x_, NULL
+#define RUN_COUNTED(x_) start_##x_, stop_##x_, counts_##x_
+
+/* Started in this order, stopped in the opposite one. */
+static const struct controller controllers[] = {
+	{ "namespace", "namespace-controller", "v1/namespaces", RUN(namespaces) },
+	{ "garbagecollector", "garbage-collector-controller", "", RUN(gc) },
+	{ "endpoint", "endpoints-controller", "v1/services v1/pods v1/endpoints discovery.k8s.io/v1/endpointslices", RUN(endpoints) },
+	{ "persistentvolume-binder", "persistentvolume-binder-controller", "v1/persistentvolumeclaims v1/persistentvolumes storage.k8s.io/v1/storageclasses", RUN(claims) },
+	{ "job", "job-controller", "batch/v1/jobs v1/pods", RUN_COUNTED(jobs), .pods = true },
+	{ "cronjob", "cronjob-controller", "batch/v1/cronjobs batch/v1/jobs", RUN_COUNTED(cronjobs) },
+};
+/* clang-format on */
+
+_Static_assert(ARRAY_SIZE(controllers) < 64, "a control_set has a bit for each");
+
+struct control {
+	struct owned *pods;
+	void *running[ARRAY_SIZE(controllers)];
+};
+
+/* ---- choosing ---- */
+
+static control_set bit_of(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(controllers); i++)
+		if (str_eq(name, controllers[i].name) || str_eq(name, controllers[i].later))
+			return (control_set)1 << i;
+	return 0;
+}
+
+static int unknown(struct str name, struct err *e)
+{
+	auto_sbuf struct sbuf names = SBUF(4096);
+
+	control_names(&names);
+	return err_set(e, ERR_BAD_REQUEST, "--controllers: \"%.*s\": there is no such controller; there are %s",
+		       (int)(name.n < 100 ? name.n : 100), name.p, names.p);
+}
+
+int control_choose(const char *list, control_set *ret, struct err *e)
+{
+	control_set on = 0;
+	control_set off = 0;
+	bool all = false;
+
+	for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+		struct str word = str_trim((struct str){ p, strcspn(p, ",") });
+		bool minus = word.n && word.p[0] == '-';
+		struct str name = minus ? (struct str){ word.p + 1, word.n - 1 } : word;
+		control_set bit = bit_of(name);
+
+		if (str_eq(word, "*"))
+			all = true;
+		else if (!bit)
+			return unknown(name, e);
+		else if (minus)
+			off |= bit;
+		else
+			on |= bit;
+		if (on & off)
+			return err_set(e, ERR_BAD_REQUEST, "--controllers: \"%.*s\" is both wanted and not",
+				       (int)name.n, name.p);
+	}
+	*ret = (all ? ((control_set)1 << ARRAY_SIZE(controllers)) - 1 : on) & ~off;
+	return 0;
+}
+
+void control_names(struct sbuf *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(controllers); i++)
+		sbuf_addf(out, "%s%s", i ? ", " : "", controllers[i].name);
+}
+
+const char *control_needs(control_set set, size_t *pos, const char **ret_name)
+{
+	for (; *pos < ARRAY_SIZE(controllers); (*pos)++)
+		if (set >> *pos & 1) {
+			*ret_name = controllers[*pos].name;
+			return controllers[(*pos)++].needs;
+		}
+	return NULL;
+}
+
+/* ---- running ---- */
+
+struct control *control_new(struct client *c, control_set set)
 {
 	struct control *k = xcalloc(1, sizeof(*k));
 
-	k->namespaces = namespaces_new(c);
-	k->gc = gc_new(c);
-	k->endpoints = endpoints_new(c);
-	k->claims = claims_new(c);
-	k->owned = owned_new(c);
-	k->jobs = jobs_new(c, k->owned);
-	k->cronjobs = cronjobs_new(c);
+	for (size_t i = 0; i < ARRAY_SIZE(controllers); i++) {
+		if (!(set >> i & 1))
+			continue;
+		if (controllers[i].pods && !k->pods)
+			k->pods = owned_new(c);
+		k->running[i] = controllers[i].start(c, k->pods);
+	}
 	return k;
 }
 
@@ -38,12 +158,21 @@ void control_free(struct control *k)
 {
 	if (!k)
 		return;
-	cronjobs_free(k->cronjobs);
-	jobs_free(k->jobs);
-	owned_free(k->owned);
-	endpoints_free(k->endpoints);
-	claims_free(k->claims);
-	gc_free(k->gc);
-	namespaces_free(k->namespaces);
+	for (size_t i = ARRAY_SIZE(controllers); i > 0; i--)
+		if (k->running[i - 1])
+			controllers[i - 1].stop(k->running[i - 1]);
+	owned_free(k->pods);
 	free(k);
+}
+
+bool control_next(const struct control *k, size_t *pos, const char **ret_name, struct workqueue_counts *ret)
+{
+	for (; k && *pos < ARRAY_SIZE(controllers); (*pos)++)
+		if (k->running[*pos] && controllers[*pos].counts) {
+			*ret_name = controllers[*pos].name;
+			*ret = controllers[*pos].counts(k->running[*pos]);
+			(*pos)++;
+			return true;
+		}
+	return false;
 }

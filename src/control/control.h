@@ -8,11 +8,27 @@
 #define STOKER_CONTROL_CONTROL_H
 
 #include "client/client.h"
+#include "control/workqueue.h"
 
 struct control;
 
-/* Starts every controller on this client. */
-struct control *control_new(struct client *c);
+/* A set of controllers: a bit for each row of the table in control.c. */
+typedef uint64_t control_set;
+#define CONTROL_ALL (~(control_set)0)
+
+/* Reads what --controllers says, in kube-controller-manager's way: names separated by commas, `*` for all, `-NAME` for
+ * all but that one.  Names of Kubernetes 1.27 and later ("job-controller") mean the same as the older ones ("job"). */
+int control_choose(const char *list, control_set *ret, struct err *e);
+/* The names of all, separated by ", ". */
+void control_names(struct sbuf *out);
+/* What one of the set needs of its server, as "v1/pods batch/v1/jobs"; NULL after the last.  Start with *pos = 0. */
+const char *control_needs(control_set set, size_t *pos, const char **ret_name);
+
+/* Starts the controllers of the set on this client. */
+struct control *control_new(struct client *c, control_set set);
+/* Whatever they have under way is not heard of any more. */
 void control_free(struct control *c);
+/* The work queues of those that run; false after the last.  Start with *pos = 0. */
+bool control_next(const struct control *k, size_t *pos, const char **ret_name, struct workqueue_counts *ret);
 
 #endif
