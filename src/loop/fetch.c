@@ -5,6 +5,9 @@
  * socket_action, and finished transfers are collected after each.  curl must not be entered again from its own
  * callbacks, yet a user's callback may cancel its fetch or free the fetcher: both are only noted while `depth` is above
  * zero and done on the way out.
+ *
+ * A controller asks for a thousand things at once.  Each under way costs a connection and its buffers, here and there,
+ * so only some are; the others wait in order, as text.  Streams stay for long and do not count.
  */
 #include "loop/fetch.h"
 
@@ -18,6 +21,9 @@
 #include "base/mem.h"
 
 #define CONNECT_SECONDS 10L
+#define PARALLEL        16  /* a lone server is busy with fewer; one across a network of 10 ms serves 1,600 a second */
+#define KEEPALIVE_IDLE  30L /* a server that vanished without a word is noticed within two minutes */
+#define KEEPALIVE_GAP   10L
 #define REPLY_MAX       (512u * 1024 * 1024) /* a list of everything on a large cluster */
 
 /* curl's functions by their own types.  curl.h makes macros of two of the names; these are not called. */
@@ -69,9 +75,12 @@ struct fetcher {
 	void *handle; /* of dlopen; never closed, for OpenSSL keeps exit handlers */
 	CURLM *multi;
 	struct loop_timer timer;
-	LIST_HEAD(, fetch) fetches;
-	unsigned depth; /* calls into curl, or into a user's callback, on the stack */
-	bool inside;    /* curl itself is on the stack: it may not be entered */
+	LIST_HEAD(, fetch) fetches;  /* known to curl */
+	TAILQ_HEAD(, fetch) waiting; /* not yet */
+	unsigned running;            /* of `fetches`, those that are no streams */
+	char *token;                 /* in place of the one in `config`, or NULL */
+	unsigned depth;              /* calls into curl, or into a user's callback, on the stack */
+	bool inside;                 /* curl itself is on the stack: it may not be entered */
 	bool doomed;
 };
 
@@ -85,8 +94,10 @@ struct fetch {
 	void *arg;
 	bool added; /* to curl */
 	bool cancelled;
+	struct fetch_request request; /* while it waits, with strings of its own */
 	char why[CURL_ERROR_SIZE];
 	LIST_ENTRY(fetch) link;
+	TAILQ_ENTRY(fetch) place;
 };
 
 /* --- loading --- */
@@ -111,15 +122,29 @@ static int load(struct fetcher *f, struct err *e)
 
 /* --- the end of a fetch --- */
 
+static void request_done(struct fetch_request *r)
+{
+	const char *const owned[] = { r->method, r->path, r->content_type, r->accept, r->body.p };
+
+	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
+		free((char *)(uintptr_t)owned[i]);
+	*r = (struct fetch_request){ 0 };
+}
+
 static void fetch_free(struct fetch *t)
 {
-	struct curl_library *lib = &t->fetcher->lib;
+	struct fetcher *f = t->fetcher;
 
-	LIST_REMOVE(t, link);
-	if (t->added)
-		lib->multi_remove_handle(t->fetcher->multi, t->easy);
-	lib->easy_cleanup(t->easy);
-	lib->slist_free_all(t->headers);
+	if (t->added) {
+		LIST_REMOVE(t, link);
+		f->lib.multi_remove_handle(f->multi, t->easy);
+		f->lib.easy_cleanup(t->easy);
+		f->running -= !t->piece;
+	} else {
+		TAILQ_REMOVE(&f->waiting, t, place);
+		request_done(&t->request);
+	}
+	f->lib.slist_free_all(t->headers);
 	sbuf_done(&t->body);
 	free(t);
 }
@@ -182,13 +207,9 @@ static void collect(struct fetcher *f)
 	}
 }
 
-static void add(struct fetch *t)
-{
-	t->added = true;
-	t->fetcher->lib.multi_add_handle(t->fetcher->multi, t->easy);
-}
+static void begin_waiting(struct fetcher *f);
 
-/* What was cancelled or started from inside curl. */
+/* What was cancelled or started from inside curl, and what waited for those that have ended. */
 static void catch_up(struct fetcher *f)
 {
 	struct fetch *next;
@@ -197,9 +218,8 @@ static void catch_up(struct fetcher *f)
 		next = LIST_NEXT(t, link);
 		if (t->cancelled)
 			fetch_free(t);
-		else if (!t->added)
-			add(t);
 	}
+	begin_waiting(f);
 }
 
 static void act(struct fetcher *f, curl_socket_t fd, int what)
@@ -287,6 +307,7 @@ int fetcher_new(struct loop *loop, const struct fetch_config *config, struct fet
 	f->config = *config;
 	f->timer = (struct loop_timer){ .fire = on_timer, .arg = f };
 	LIST_INIT(&f->fetches);
+	TAILQ_INIT(&f->waiting);
 	if (load(f, e) < 0) {
 		free(f);
 		return -1;
@@ -316,10 +337,13 @@ void fetcher_free(struct fetcher *f)
 	}
 	f->depth = 1; /* curl calls back while it is taken down */
 	f->doomed = false;
+	while (!TAILQ_EMPTY(&f->waiting))
+		fetch_free(TAILQ_FIRST(&f->waiting));
 	while (!LIST_EMPTY(&f->fetches))
 		fetch_free(LIST_FIRST(&f->fetches));
 	f->lib.multi_cleanup(f->multi);
 	loop_timer_done(&f->timer);
+	free(f->token);
 	free(f);
 }
 
@@ -343,8 +367,8 @@ static void set_headers(struct fetch *t, const struct fetch_request *req)
 		add_header(t, "Accept", req->accept);
 	if (req->content_type)
 		add_header(t, "Content-Type", req->content_type);
-	if (config->token) {
-		auto_free char *bearer = xasprintf("Bearer %s", config->token);
+	if (t->fetcher->token || config->token) {
+		auto_free char *bearer = xasprintf("Bearer %s", t->fetcher->token ? t->fetcher->token : config->token);
 
 		add_header(t, "Authorization", bearer);
 	}
@@ -398,6 +422,8 @@ static void set_transport(struct fetch *t)
 	lib->easy_setopt(t->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	lib->easy_setopt(t->easy, CURLOPT_NOSIGNAL, 1L);
 	lib->easy_setopt(t->easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	lib->easy_setopt(t->easy, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_IDLE);
+	lib->easy_setopt(t->easy, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_GAP);
 	lib->easy_setopt(t->easy, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
 	if (!t->piece)
 		lib->easy_setopt(t->easy, CURLOPT_TIMEOUT, (long)LIMIT_REQUEST_SECONDS);
@@ -425,6 +451,62 @@ static void set_request(struct fetch *t, const struct fetch_request *req)
 	lib->easy_setopt(t->easy, CURLOPT_CUSTOMREQUEST, req->method);
 }
 
+/* Hands it to curl, which asks for a timer at once: nothing is called back before the next turn. */
+static void begin(struct fetch *t, const struct fetch_request *req)
+{
+	struct fetcher *f = t->fetcher;
+
+	t->easy = f->lib.easy_init();
+	if (!t->easy)
+		abort(); /* out of memory, as in base/mem.c */
+	set_transport(t);
+	set_request(t, req);
+	set_headers(t, req);
+	LIST_INSERT_HEAD(&f->fetches, t, link);
+	t->added = true;
+	f->running += !t->piece;
+	f->lib.multi_add_handle(f->multi, t->easy);
+}
+
+static bool may_begin(const struct fetch *t)
+{
+	return !t->fetcher->inside && (t->piece || t->fetcher->running < PARALLEL);
+}
+
+static void begin_waiting(struct fetcher *f)
+{
+	struct fetch *t;
+
+	while (!f->doomed && (t = TAILQ_FIRST(&f->waiting)) && may_begin(t)) {
+		struct fetch_request req = t->request;
+
+		TAILQ_REMOVE(&f->waiting, t, place);
+		begin(t, &req);
+		request_done(&req);
+		t->request = req;
+	}
+}
+
+static char *copy(const char *s)
+{
+	return s ? xstrdup(s) : NULL;
+}
+
+/* A stream waits only for curl to be left, so it is first. */
+static void hold(struct fetch *t, const struct fetch_request *req)
+{
+	t->request = (struct fetch_request){ .method = copy(req->method),
+					     .path = copy(req->path),
+					     .content_type = copy(req->content_type),
+					     .accept = copy(req->accept),
+					     .body = { xstrndup(req->body.p ? req->body.p : "", req->body.n),
+						       req->body.n } };
+	if (t->piece)
+		TAILQ_INSERT_HEAD(&t->fetcher->waiting, t, place);
+	else
+		TAILQ_INSERT_TAIL(&t->fetcher->waiting, t, place);
+}
+
 struct fetch *fetch_start(struct fetcher *f, const struct fetch_request *req)
 {
 	struct fetch *t = xcalloc(1, sizeof(*t));
@@ -434,24 +516,29 @@ struct fetch *fetch_start(struct fetcher *f, const struct fetch_request *req)
 	t->piece = req->piece;
 	t->arg = req->arg;
 	sbuf_init(&t->body, REPLY_MAX);
-	t->easy = f->lib.easy_init();
-	if (!t->easy)
-		abort(); /* out of memory, as in base/mem.c */
-	set_transport(t);
-	set_request(t, req);
-	set_headers(t, req);
-	LIST_INSERT_HEAD(&f->fetches, t, link);
-	/* curl asks for a timer at once, so nothing is called back before the next turn. */
-	if (!f->inside)
-		add(t);
+	if (may_begin(t))
+		begin(t, req);
+	else
+		hold(t, req);
 	return t;
 }
 
 void fetch_cancel(struct fetch *t)
 {
+	struct fetcher *f = t ? t->fetcher : NULL;
+
 	if (!t || t->cancelled)
 		return;
 	t->cancelled = true;
-	if (!t->fetcher->depth)
-		fetch_free(t);
+	if (t->added && f->depth)
+		return;
+	fetch_free(t);
+	if (!f->depth)
+		begin_waiting(f);
+}
+
+void fetcher_set_token(struct fetcher *f, const char *token)
+{
+	free(f->token);
+	f->token = xstrdup(token);
 }

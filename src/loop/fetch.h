@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* fetch.h - libcurl's door: outgoing HTTP(S), also over a Unix socket
  *
- * libcurl is loaded with dlopen on first use: the server never pays for the thirty libraries it brings along.
+ * libcurl is loaded with dlopen on first use: the server never pays for the thirty libraries it brings along.  A
+ * fetcher has a few requests under way at a time, and as many streams as were asked for.
  */
 #ifndef STOKER_LOOP_FETCH_H
 #define STOKER_LOOP_FETCH_H
@@ -27,6 +28,8 @@ struct fetch;
 
 int fetcher_new(struct loop *loop, const struct fetch_config *config, struct fetcher **ret, struct err *e);
 void fetcher_free(struct fetcher *f);
+/* Another token for what has not begun yet. */
+void fetcher_set_token(struct fetcher *f, const char *token);
 
 struct fetch_request {
 	const char *method;
