@@ -72,6 +72,7 @@ struct client {
 	struct loop *loop;
 };
 
+/* Who still waits for an answer over HTTP is told that there will be none, and must not ask again. */
 static inline void client_free(struct client *c)
 {
 	if (c)
@@ -81,14 +82,20 @@ static inline void client_free(struct client *c)
 /* In this process, as `caller` (kept by reference). */
 struct client *client_local_new(struct api *api, const struct caller *caller);
 
-/* Where a command finds its server: --socket, $STOKER_SOCKET, --kubeconfig, $KUBECONFIG, then the default socket. */
+/* Where a command finds its server: --socket, $STOKER_SOCKET, --kubeconfig, $KUBECONFIG, the default socket, then the
+ * cluster whose pod it runs in. */
 struct client_options {
 	const char *socket;     /* --socket */
 	const char *kubeconfig; /* --kubeconfig */
 	const char *context;    /* --context */
 	const char *as;         /* --as USER */
+	/* For programs that stay: a creation whose answer was lost is sent again, under one name, until the server has
+	 * said yes or no. */
+	bool patient;
 };
 int client_http_new(struct loop *loop, const struct client_options *o, struct client **ret, struct err *e);
+/* Where it is: a URL, or the path of a socket. */
+const char *client_server(const struct client *c);
 /* The namespace a command means when none is given: the kubeconfig context's, else the local user's name ("default" for
  * root). */
 const char *client_default_namespace(const struct client *c);

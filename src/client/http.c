@@ -4,34 +4,26 @@
  * A reply that is a Failure becomes an error with the server's own words.  Watches split the stream into lines; the end
  * of the stream ends the watch with ERR_UNAVAILABLE, and whoever watches (informer.c) starts again.
  */
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "client/client.h"
-#include "client/kubeconfig.h"
-#include "loop/fetch.h"
+#include "client/http_parts.h"
 
 /* One document instead of one a group-version, from servers that have it. */
 #define AGGREGATED "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
-struct http_client {
-	struct client base;
-	struct kubeconfig config;
-	char *socket;
-	char *ns;
-	char *impersonate;
-	const char *headers[2];
-	struct fetcher *fetcher;
-};
+#define WATCH_SECONDS 300 /* and up to twice that: then the server is asked anew, which may be another by now */
 
-struct call {
-	client_done *done;
+struct http_call {
+	struct http_client *client;
+	client_done *done; /* one of the two */
+	void (*raw)(void *arg, int code, struct str body, const struct err *e);
 	void *arg;
+	LIST_ENTRY(http_call) link;
 };
 
 struct stream {
@@ -96,6 +88,21 @@ static void add_list_params(struct sbuf *out, const struct list_options *o)
 	}
 }
 
+/* What the server says of single fields, so that callers need not know where an error comes from. */
+static void add_causes(const json_t *doc, struct err *e)
+{
+	json_t *cause;
+	size_t i;
+
+	json_array_foreach (jsonx_at(doc, "details.causes"), i, cause)
+		for (int k = 0; k < CAUSE__COUNT; k++)
+			if (str_same(jsonx_str(cause, "reason"), cause_reason((enum cause_kind)k))) {
+				err_cause(e, (enum cause_kind)k, jsonx_str_or(cause, "field", ""), "%s",
+					  jsonx_str_or(cause, "message", ""));
+				break;
+			}
+}
+
 /* The server's Status as an error; 0 if the reply is a success. */
 static int status_error(const json_t *doc, int code, struct err *e)
 {
@@ -106,32 +113,54 @@ static int status_error(const json_t *doc, int code, struct err *e)
 	err_set(e, err_kind_of(jsonx_str(doc, "reason"), code), "%s",
 		text ? text : "the server answered with an error and no explanation");
 	e->retry_after = (int)jsonx_int_or(doc, "details.retryAfterSeconds", 0);
+	add_causes(doc, e);
 	return -1;
+}
+
+static void call_end(struct http_call *c, int code, struct str body, const json_t *doc, const struct err *e)
+{
+	LIST_REMOVE(c, link);
+	if (c->raw)
+		c->raw(c->arg, code, body, e);
+	else
+		c->done(c->arg, doc, e);
+	free(c);
 }
 
 static void on_reply(void *arg, int code, struct str body, const struct err *transport)
 {
-	struct call *c = arg;
+	struct http_call *c = arg;
 	json_auto_t *doc = NULL;
 	struct err e = *transport;
 
-	if (e.kind == ERR_NONE && jsonx_parse(body.p, body.n, NULL, NULL, &doc, &e) < 0)
-		err_set(&e, ERR_INTERNAL, "the server's answer (%d) is not JSON", code);
-	if (e.kind == ERR_NONE)
+	if (!c->raw && e.kind == ERR_NONE && jsonx_parse(body.p, body.n, NULL, NULL, &doc, &e) < 0)
+		err_set(&e, code >= 500 ? err_kind_of(NULL, code) : ERR_INTERNAL,
+			"the server's answer (%d) is not JSON", code);
+	if (!c->raw && e.kind == ERR_NONE)
 		status_error(doc, code, &e);
-	c->done(c->arg, e.kind == ERR_NONE ? doc : NULL, &e);
-	free(c);
+	call_end(c, code, body, e.kind == ERR_NONE ? doc : NULL, &e);
+}
+
+static struct http_call *call_new(struct http_client *h, void *arg)
+{
+	struct http_call *c = xcalloc(1, sizeof(*c));
+
+	c->client = h;
+	c->arg = arg;
+	LIST_INSERT_HEAD(&h->calls, c, link);
+	if (h->token_file && token_file_changed(h->token_file))
+		fetcher_set_token(h->fetcher, token_file_text(h->token_file));
+	return c;
 }
 
 static void start(struct client *base, const char *method, const char *path, const char *type, const json_t *body,
 		  client_done *done, void *arg)
 {
 	struct http_client *h = (struct http_client *)base;
-	struct call *c = xcalloc(1, sizeof(*c));
+	struct http_call *c = call_new(h, arg);
 	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
 
 	c->done = done;
-	c->arg = arg;
 	if (body)
 		jsonx_dump(body, &text);
 	fetch_start(h->fetcher, &(struct fetch_request){ .method = method,
@@ -161,12 +190,22 @@ static void http_list(struct client *c, const struct ref *ref, const struct list
 	start(c, "GET", path.p, NULL, NULL, done, arg);
 }
 
-static void http_create(struct client *c, const struct ref *ref, const json_t *obj, client_done *done, void *arg)
+void http_post(struct http_client *h, const struct ref *ref, const json_t *obj, client_done *done, void *arg)
 {
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
 
 	add_path(&path, ref);
-	start(c, "POST", path.p, "application/json", obj, done, arg);
+	start(&h->base, "POST", path.p, "application/json", obj, done, arg);
+}
+
+static void http_create(struct client *c, const struct ref *ref, const json_t *obj, client_done *done, void *arg)
+{
+	struct http_client *h = (struct http_client *)c;
+
+	if (h->patient)
+		creation_start(h, ref, obj, done, arg);
+	else
+		http_post(h, ref, obj, done, arg);
 }
 
 static void http_update(struct client *c, const struct ref *ref, const json_t *obj, client_done *done, void *arg)
@@ -279,7 +318,9 @@ static void *http_watch(struct client *base, const struct ref *ref, const struct
 	struct http_client *h = (struct http_client *)base;
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
 	struct stream *s = xcalloc(1, sizeof(*s));
+	char seconds[24];
 
+	snprintf(seconds, sizeof(seconds), "%d", WATCH_SECONDS + (int)(clock_mono_ns() / 1000 % WATCH_SECONDS));
 	s->event = event;
 	s->arg = arg;
 	s->line = SBUF(LIMIT_BODY);
@@ -287,6 +328,7 @@ static void *http_watch(struct client *base, const struct ref *ref, const struct
 	add_list_params(&path, o);
 	add_param(&path, "watch", "true");
 	add_param(&path, "allowWatchBookmarks", "true");
+	add_param(&path, "timeoutSeconds", seconds);
 	s->fetch = fetch_start(h->fetcher, &(struct fetch_request){ .method = "GET",
 								    .path = path.p,
 								    .accept = "application/json",
@@ -312,13 +354,15 @@ static void http_raw(struct client *base, const char *method, const char *path, 
 		     void (*done)(void *arg, int code, struct str body, const struct err *e), void *arg)
 {
 	struct http_client *h = (struct http_client *)base;
+	struct http_call *c = call_new(h, arg);
 
+	c->raw = done;
 	fetch_start(h->fetcher, &(struct fetch_request){ .method = method,
 							 .path = path,
 							 .accept = AGGREGATED ",application/json,*/*",
 							 .body = body,
-							 .done = done,
-							 .arg = arg });
+							 .done = on_reply,
+							 .arg = c });
 }
 
 /* ---- text as it comes ---- */
@@ -379,19 +423,27 @@ static void http_stream_stop(struct client *c, void *stream)
 	free(t);
 }
 
+/* Who still waits is told, so that nobody holds on to an answer that will never come. */
 static void http_free(struct client *base)
 {
 	struct http_client *h = (struct http_client *)base;
+	struct err e = ERR_INIT;
 
+	err_set(&e, ERR_UNAVAILABLE, "the connection to the server was given up");
+	h->closing = true;
 	fetcher_free(h->fetcher);
+	while (!LIST_EMPTY(&h->calls))
+		call_end(LIST_FIRST(&h->calls), 0, STR(""), NULL, &e);
+	creations_end(h, &e);
 	kubeconfig_done(&h->config);
+	token_file_free(h->token_file);
 	free(h->socket);
 	free(h->ns);
 	free(h->impersonate);
 	free(h);
 }
 
-static const struct client_ops http_ops = {
+const struct client_ops http_ops = {
 	.get = http_get,
 	.list = http_list,
 	.create = http_create,
@@ -405,76 +457,3 @@ static const struct client_ops http_ops = {
 	.stream_stop = http_stream_stop,
 	.free = http_free,
 };
-
-/* ---- finding the server ---- */
-
-static char *own_name(void)
-{
-	struct passwd *pw = getpwuid(geteuid());
-
-	return xstrdup(geteuid() == 0 || !pw ? "default" : pw->pw_name);
-}
-
-/* Fills socket or config by the order of the contract. */
-static int find_server(struct http_client *h, const struct client_options *o, struct err *e)
-{
-	const char *env_socket = getenv("STOKER_SOCKET");
-	const char *env_config = getenv("KUBECONFIG");
-	const char *file = o->kubeconfig ? o->kubeconfig : env_config && *env_config ? env_config : NULL;
-	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
-	auto_free char *first = NULL;
-
-	if (o->socket || (env_socket && *env_socket && !o->kubeconfig)) {
-		h->socket = xstrdup(o->socket ? o->socket : env_socket);
-		return 0;
-	}
-	if (file) {
-		first = xstrndup(file, strcspn(file, ":"));
-		return kubeconfig_read(first, o->context, &h->config, e);
-	}
-	default_socket_path(&path);
-	if (access(path.p, F_OK) < 0)
-		return err_set(
-			e, ERR_UNAVAILABLE,
-			"no server found: %s does not exist. Start one with `stoker serve`, or name one with --socket, "
-			"--kubeconfig, $STOKER_SOCKET or $KUBECONFIG",
-			path.p);
-	h->socket = sbuf_steal(&path);
-	return 0;
-}
-
-int client_http_new(struct loop *loop, const struct client_options *o, struct client **ret, struct err *e)
-{
-	struct http_client *h = xcalloc(1, sizeof(*h));
-	struct fetch_config fc = { .user_agent = "stoker/" STOKER_VERSION };
-
-	h->base = (struct client){ .ops = &http_ops, .loop = loop };
-	if (find_server(h, o, e) < 0) {
-		http_free(&h->base);
-		return -1;
-	}
-	h->ns = h->socket ? own_name() : xstrdup(h->config.ns ? h->config.ns : "default");
-	fc.unix_socket = h->socket;
-	fc.base_url = h->socket ? "http://localhost" : h->config.server;
-	fc.ca_pem = h->config.ca_pem;
-	fc.cert_pem = h->config.cert_pem;
-	fc.key_pem = h->config.key_pem;
-	fc.token = h->config.token;
-	fc.insecure = h->config.insecure;
-	if (o->as) {
-		h->impersonate = xasprintf("Impersonate-User: %s", o->as);
-		h->headers[0] = h->impersonate;
-		fc.headers = h->headers;
-	}
-	if (fetcher_new(loop, &fc, &h->fetcher, e) < 0) {
-		http_free(&h->base);
-		return -1;
-	}
-	*ret = &h->base;
-	return 0;
-}
-
-const char *client_default_namespace(const struct client *c)
-{
-	return c->ops == &http_ops ? ((const struct http_client *)c)->ns : "default";
-}

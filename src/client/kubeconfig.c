@@ -85,6 +85,7 @@ static int read_user(const json_t *user, const char *path, struct kubeconfig *k,
 		if (file_read(full, LIMIT_BODY, &text, e) < 0)
 			return err_prefix(e, "%s: tokenFile", path);
 		k->token = xstrndup(str_trim(sbuf_str(&text)).p, str_trim(sbuf_str(&text)).n);
+		k->token_file = TAKE(full);
 	}
 	if (read_pem(user, "client-certificate", path, &k->cert_pem, e) < 0)
 		return -1;
@@ -144,7 +145,7 @@ int kubeconfig_read(const char *path, const char *context, struct kubeconfig *re
 
 void kubeconfig_done(struct kubeconfig *k)
 {
-	char *const owned[] = { k->server, k->ca_pem, k->cert_pem, k->key_pem, k->token, k->ns };
+	char *const owned[] = { k->server, k->ca_pem, k->cert_pem, k->key_pem, k->token, k->token_file, k->ns };
 
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
 		free(owned[i]);

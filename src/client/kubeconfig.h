@@ -12,6 +12,7 @@
 struct kubeconfig {
 	char *server;
 	char *ca_pem, *cert_pem, *key_pem, *token;
+	char *token_file; /* where `token` comes from, if that is a file: it may change */
 	char *ns;
 	bool insecure;
 };
