@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "api/audit.h"
+#include "api/counters.h"
 #include "api/object.h"
 #include "api/sweep.h"
 #include "api/wire.h"
@@ -103,6 +104,20 @@ bool exchange_flag(const struct exchange *x, const char *name)
 	return v && !streq(v, "0") && strcasecmp(v, "false") != 0;
 }
 
+void exchange_count(struct exchange *x, int code)
+{
+	static const char *const verbs[VERB__COUNT] = {
+		[VERB_GET] = "GET",       [VERB_LIST] = "LIST",
+		[VERB_WATCH] = "WATCH",   [VERB_CREATE] = "POST",
+		[VERB_UPDATE] = "PUT",    [VERB_PATCH] = "PATCH",
+		[VERB_DELETE] = "DELETE", [VERB_DELETECOLLECTION] = "DELETECOLLECTION",
+	};
+	const struct kind *k = x->req.kind;
+	const char *verb = !k ? http_method(x->http) : x->req.patch == PATCH_APPLY ? "APPLY" : verbs[x->req.verb];
+
+	counters_request(x->rest->counters, verb, k, x->req.subresource, code);
+}
+
 void exchange_audit(struct exchange *x, int code)
 {
 	const struct kind *k = x->req.kind;
@@ -117,6 +132,7 @@ void exchange_audit(struct exchange *x, int code)
 		.notes = x->result.notes,
 	};
 
+	exchange_count(x, code);
 	if (k) {
 		ev.group = k->group;
 		ev.version = k->version;

@@ -59,6 +59,9 @@ struct rest {
 	struct docs *docs;
 	struct kubelet *kubelet;         /* or NULL */
 	LIST_HEAD(, exchange) abandoned; /* writes that outlive their clients */
+	struct counters *counters;
+	void (*add_metrics)(void *arg, struct sbuf *out); /* or NULL */
+	void *metrics_arg;
 };
 
 /* exchange.c */
@@ -73,6 +76,8 @@ void exchange_reply_json(struct exchange *x, int code, json_t *doc /* taken */);
 void exchange_reply_text(struct exchange *x, int code, const char *type, struct str text);
 /* For a reply that is a stream; all others are audited when they are sent. */
 void exchange_audit(struct exchange *x, int code);
+/* For /metrics; part of exchange_audit(), and for what is not audited. */
+void exchange_count(struct exchange *x, int code);
 /* The connection leaves HTTP: the first before, for the audit log needs what goes with the request; the second, which
  * audits and frees x, after. */
 void exchange_keep_peer(struct exchange *x);
@@ -119,6 +124,9 @@ bool rest_logs_route(struct exchange *x);
 
 /* rest_metrics.c: takes x over if it asks what pods or nodes use. */
 bool rest_metrics(struct exchange *x);
+
+/* rest_counters.c: /metrics; takes x over. */
+void rest_counters(struct exchange *x);
 
 /* rest_docs.c: paths that are no resource; false if the path is none of them. */
 bool rest_document(struct exchange *x);

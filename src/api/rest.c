@@ -11,6 +11,7 @@
 #include "api/rest.h"
 
 #include "api/authz.h"
+#include "api/counters.h"
 #include "api/exchange.h"
 #include "api/verbs.h"
 #include "base/jsonx.h"
@@ -363,6 +364,7 @@ struct rest *rest_new(struct api *api)
 
 	r->api = api;
 	r->docs = docs_new(api);
+	r->counters = counters_new(api);
 	LIST_INIT(&r->abandoned);
 	return r;
 }
@@ -372,6 +374,12 @@ void rest_set_kubelet(struct rest *r, struct kubelet *k)
 	r->kubelet = k;
 }
 
+void rest_set_metrics(struct rest *r, void (*add)(void *arg, struct sbuf *out), void *arg)
+{
+	r->add_metrics = add;
+	r->metrics_arg = arg;
+}
+
 void rest_free(struct rest *r)
 {
 	if (!r)
@@ -379,6 +387,7 @@ void rest_free(struct rest *r)
 	while (!LIST_EMPTY(&r->abandoned))
 		exchange_stop(LIST_FIRST(&r->abandoned));
 	docs_free(r->docs);
+	counters_free(r->counters);
 	free(r);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* rest_docs.c - paths that are no resource: health, version, discovery, OpenAPI
+/* rest_docs.c - paths that are no resource: health, version, discovery, OpenAPI; and the way to /metrics
  *
  * OpenAPI documents are large and change only when a kind comes or goes, so their texts are kept until the registry's
  * generation moves, and every client that sends the ETag back gets 304.
@@ -209,8 +209,8 @@ static void doc_group_resources(struct exchange *x)
 static void doc_root(struct exchange *x)
 {
 	exchange_reply_json(x, 200,
-			    json_pack("{s:[s,s,s,s,s,s,s,s]}", "paths", "/api", "/apis", "/healthz", "/livez",
-				      "/openapi/v2", "/openapi/v3", "/readyz", "/version"));
+			    json_pack("{s:[s,s,s,s,s,s,s,s,s]}", "paths", "/api", "/apis", "/healthz", "/livez",
+				      "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"));
 }
 
 static const struct {
@@ -222,6 +222,7 @@ static const struct {
 	{ "livez", NULL, 1, 2, doc_health },
 	{ "readyz", NULL, 1, 2, doc_health },
 	{ "version", NULL, 1, 1, doc_version },
+	{ "metrics", NULL, 1, 1, rest_counters },
 	{ "api", NULL, 1, 1, doc_api },
 	{ "api", NULL, 2, 2, doc_core_resources },
 	{ "apis", NULL, 1, 1, doc_apis },

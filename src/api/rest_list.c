@@ -149,6 +149,7 @@ static void finish(struct list_stream *l)
 		reply_whole(l);
 		return;
 	}
+	exchange_count(x, 200);
 	http_on_close(http, NULL, NULL);
 	if (!l->streaming) {
 		http_reply(http, 200, "application/json", l->out.p, l->out.n);

@@ -188,6 +188,7 @@ static void stream_run(struct exchange *x)
 		exchange_reply_text(x, 200, TEXT_TYPE, (struct str){ "", 0 });
 		return;
 	}
+	exchange_count(x, 200);
 	http_stream_start(x->http, 200, TEXT_TYPE);
 	http_stream_on_drained(x->http, on_drained, x->stream);
 }

@@ -119,6 +119,7 @@ void rest_watch(struct exchange *x)
 	if (watch_start(api_hub(x->rest->api), &x->req, &o, &sink, &x->watcher, &x->err) < 0)
 		goto fail;
 	x->labels = x->fields = NULL; /* the watcher's now */
+	exchange_count(x, 200);
 	http_stream_start(x->http, 200, "application/json");
 	http_stream_on_drained(x->http, on_drained, x);
 	return;
