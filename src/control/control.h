@@ -14,7 +14,6 @@ struct control;
 
 /* A set of controllers: a bit for each row of the table in control.c. */
 typedef uint64_t control_set;
-#define CONTROL_ALL (~(control_set)0)
 
 /* Reads what --controllers says, in kube-controller-manager's way: names separated by commas, `*` for all, `-NAME` for
  * all but that one.  Names of Kubernetes 1.27 and later ("job-controller") mean the same as the older ones ("job"). */
@@ -30,5 +29,7 @@ struct control *control_new(struct client *c, control_set set);
 void control_free(struct control *c);
 /* The work queues of those that run; false after the last.  Start with *pos = 0. */
 bool control_next(const struct control *k, size_t *pos, const char **ret_name, struct workqueue_counts *ret);
+/* control_metrics.c: the same for Prometheus, under the names that client-go uses.  NULL: none run. */
+void control_metrics(const struct control *k, struct sbuf *out);
 
 #endif
