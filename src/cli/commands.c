@@ -14,6 +14,7 @@
 const struct command *const commands[] = {
 	&cmd_serve,
 	&cmd_down,
+	&cmd_operate,
 	&cmd_gpus,
 	&cmd_logs,
 	&cmd_token_create,

@@ -43,7 +43,8 @@
 struct serve_settings {
 	const char *data, *listen, *socket, *config, *node_name, *runtime, *admin_group, *log_level;
 	struct opt_strings sans, host_paths;
-	bool no_node;
+	bool no_node, no_controllers;
+	const char *controllers;
 	int64_t gpus, audit_mib, history, log_keep, log_mib;
 };
 
@@ -86,6 +87,16 @@ static const struct opt serve_opts[] = {
 	  .arg = "NAME",
 	  .help = "name of this machine's node (default: the short host name)" },
 	{ .name = "no-node", .type = OPT_FLAG, OPT(no_node), .help = "serve the API only: this machine runs no pods" },
+	{ .name = "controllers",
+	  .type = OPT_STRING,
+	  OPT(controllers),
+	  .arg = "LIST",
+	  .help = "which controllers to run: names separated by commas, * for all, -NAME for all but that one "
+		  "(default: *)" },
+	{ .name = "no-controllers",
+	  .type = OPT_FLAG,
+	  OPT(no_controllers),
+	  .help = "run none of them: `stoker operate` does it" },
 	{ .name = "gpus",
 	  .type = OPT_INT,
 	  OPT(gpus),
@@ -291,8 +302,16 @@ static int read_host_paths(struct server *sv, const struct serve_settings *s, st
 	return 0;
 }
 
+static void add_metrics(void *arg, struct sbuf *out)
+{
+	const struct server *sv = arg;
+
+	control_metrics(sv->control, out);
+}
+
 static int open_api(struct server *sv, const struct serve_settings *s, struct err *e)
 {
+	control_set set = 0;
 	struct api_config config = {
 		.data_dir = s->data,
 		.admin_group = s->admin_group,
@@ -303,11 +322,14 @@ static int open_api(struct server *sv, const struct serve_settings *s, struct er
 		.owner = sv->owner,
 	};
 
+	if (!s->no_controllers && control_choose(s->controllers, &set, e) < 0)
+		return -1;
 	if (api_new(sv->loop, sv->store, sv->pki, &config, &sv->api, e) < 0)
 		return -1;
 	sv->rest = rest_new(sv->api);
 	sv->client = client_local_new(sv->api, &caller_system);
-	sv->control = control_new(sv->client, CONTROL_ALL);
+	sv->control = control_new(sv->client, set);
+	rest_set_metrics(sv->rest, add_metrics, sv);
 	return 0;
 }
 
@@ -533,6 +555,7 @@ static int run_serve(const struct command *cmd, int argc, char **argv)
 	s.data = data.p;
 	s.socket = sock.p;
 	s.listen = "127.0.0.1:6443";
+	s.controllers = "*";
 	if (command_parse(cmd, &s, argc, argv, 0, 0, &rest, &nrest) < 0)
 		return 2;
 	/* The file first, then the command line once more on top of it. */

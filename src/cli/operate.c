@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: Apache-2.0
+/* operate.c - `stoker operate`: controllers outside the server, on any Kubernetes API
+ *
+ *	connect -> does the server have what they need? -> become the leader -> run them
+ *
+ * Two clients: one for the question and the Lease, and one for the controllers, which is given up together with them.
+ * Whatever they had queued is then never sent, so nothing of an earlier leader follows when the next one has begun.  A
+ * server that is away is waited for, at every step.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/metrics.h"
+#include "cli/connect.h"
+#include "client/leader.h"
+#include "control/control.h"
+#include "control/served.h"
+#include "loop/http.h"
+
+#define RETRY_MIN_MS  500
+#define RETRY_MAX_MS  10000
+#define CUSTOM_MS     5000 /* between looks for a kind that is not installed yet */
+#define RELEASE_MS    5000 /* for the last word */
+#define LEASE_SECONDS 15
+
+struct operate_settings {
+	struct connect_settings connect;
+	const char *controllers, *leader_elect, *lease_name, *lease_ns, *listen;
+	int64_t lease_seconds;
+};
+
+#define OPT(member_) .offset = offsetof(struct operate_settings, member_)
+
+static const struct opt operate_opts[] = {
+	CONNECT_OPTS,
+	{ .name = "controllers",
+	  .type = OPT_STRING,
+	  OPT(controllers),
+	  .arg = "LIST",
+	  .help = "which to run: names separated by commas, * for all, -NAME for all but that one" },
+	{ .name = "leader-elect",
+	  .type = OPT_CHOICE,
+	  OPT(leader_elect),
+	  .arg = "BOOL",
+	  .choices = "true|false",
+	  .help = "whether only one of several operators acts (default: true)" },
+	{ .name = "lease-name",
+	  .type = OPT_STRING,
+	  OPT(lease_name),
+	  .arg = "NAME",
+	  .help = "the Lease by which they agree (default: stoker)" },
+	{ .name = "lease-namespace",
+	  .type = OPT_STRING,
+	  OPT(lease_ns),
+	  .arg = "NAME",
+	  .help = "its namespace (default: kube-system)" },
+	{ .name = "lease-duration",
+	  .type = OPT_DURATION,
+	  OPT(lease_seconds),
+	  .arg = "TIME",
+	  .help = "how long a leader may be silent, at least 3s (default: 15s)" },
+	{ .name = "listen",
+	  .type = OPT_STRING,
+	  OPT(listen),
+	  .arg = "HOST:PORT",
+	  .help = "serve /healthz, /readyz and /metrics there, over plain HTTP; port 0 picks a free one" },
+	OPT_END,
+};
+
+struct operating {
+	const struct operate_settings *settings;
+	struct client_options options;
+	control_set set;
+	struct loop *loop;
+	struct client *client;  /* for questions and the Lease */
+	struct client *workers; /* of the controllers, while they run */
+	struct control *control;
+	struct leader *leader;
+	struct http_server *http;
+	struct loop_timer retry, last_word;
+	int64_t delay_ms;
+	char *said; /* why it waits, */
+	enum err_kind trouble;
+	bool ready; /* the server has what is needed */
+	bool stopping;
+	int status;
+};
+
+/* ---- running ---- */
+
+static void give_up(struct operating *op, const char *text)
+{
+	log_error("%s", text);
+	op->status = 1;
+	loop_stop(op->loop);
+}
+
+static void start_control(void *arg)
+{
+	struct operating *op = arg;
+	struct err e = ERR_INIT;
+
+	if (client_http_new(op->loop, &op->options, &op->workers, &e) < 0) {
+		give_up(op, e.text);
+		return;
+	}
+	op->control = control_new(op->workers, op->set);
+	log_info("run controllers=%s server=%s", op->settings->controllers, client_server(op->workers));
+}
+
+static void stop_control(void *arg)
+{
+	struct operating *op = arg;
+
+	control_free(op->control);
+	client_free(op->workers);
+	op->control = NULL;
+	op->workers = NULL;
+}
+
+static void begin(struct operating *op)
+{
+	auto_free char *identity = leader_identity();
+	struct leader_config config = {
+		.ns = op->settings->lease_ns,
+		.name = op->settings->lease_name,
+		.identity = identity,
+		.lease_seconds = op->settings->lease_seconds,
+	};
+
+	op->ready = true;
+	if (streq(op->settings->leader_elect, "true"))
+		op->leader =
+			leader_new(op->client, &config, &(struct leader_handlers){ start_control, stop_control, op });
+	else
+		start_control(op);
+}
+
+/* ---- what the server has ---- */
+
+/* Says the same kind of trouble only once: the words may have a time in them. */
+static void wait_for(struct operating *op, int64_t ms, enum err_kind trouble, const char *why)
+{
+	if (!op->said || op->trouble != trouble)
+		log_warn("%s", why);
+	free(op->said);
+	op->said = xstrdup(why);
+	op->trouble = trouble;
+	loop_timer_set(op->loop, &op->retry, ms);
+}
+
+static void on_served(void *arg, const struct served_answer *a)
+{
+	struct operating *op = arg;
+	auto_free char *text = NULL;
+
+	if (op->stopping)
+		return;
+	if (a->e->kind != ERR_NONE) {
+		op->delay_ms = op->delay_ms ? op->delay_ms * 2 : RETRY_MIN_MS;
+		if (op->delay_ms > RETRY_MAX_MS)
+			op->delay_ms = RETRY_MAX_MS;
+		text = xasprintf("%s, trying again", a->e->text);
+		wait_for(op, op->delay_ms, a->e->kind, text);
+	} else if (a->plural && a->custom) {
+		text = xasprintf("%s does not serve %s of %s, which the controller \"%s\" needs; waiting for its "
+				 "CustomResourceDefinition to be installed",
+				 client_server(op->client), a->plural, a->api_version, a->controller);
+		wait_for(op, CUSTOM_MS, ERR_NONE, text);
+	} else if (a->plural) {
+		text = xasprintf("%s does not serve %s of %s, which the controller \"%s\" needs",
+				 client_server(op->client), a->plural, a->api_version, a->controller);
+		give_up(op, text);
+	} else {
+		begin(op);
+	}
+}
+
+static void check(void *arg)
+{
+	struct operating *op = arg;
+
+	served_check(op->client, op->set, on_served, op);
+}
+
+/* ---- what it tells of itself ---- */
+
+static void add_metrics(const struct operating *op, struct sbuf *out)
+{
+	metrics_process(out);
+	metrics_family(out, "leader_election_master_status", "gauge", "1 if this program leads, 0 if it stands by.");
+	if (op->leader)
+		metrics_sample(out, "leader_election_master_status", leader_leads(op->leader), "name",
+			       op->settings->lease_name, NULL);
+	control_metrics(op->control, out);
+}
+
+static void on_request(void *arg, struct http_request *req)
+{
+	struct operating *op = arg;
+	auto_sbuf struct sbuf text = SBUF(LIMIT_REPLY_QUEUE);
+	const char *type = "text/plain; charset=utf-8";
+	int code = 200;
+
+	if (!streq(http_method(req), "GET") && !streq(http_method(req), "HEAD")) {
+		code = 405;
+		sbuf_adds(&text, "only GET is served here\n");
+	} else if (str_eq(http_path(req), "/metrics")) {
+		type = METRICS_TYPE;
+		add_metrics(op, &text);
+	} else if (str_eq(http_path(req), "/readyz") && !op->ready) {
+		code = 500;
+		sbuf_addf(&text, "%s\n", op->said ? op->said : "the server has not answered yet");
+	} else if (str_eq(http_path(req), "/readyz") || str_eq(http_path(req), "/healthz") ||
+		   str_eq(http_path(req), "/livez")) {
+		sbuf_adds(&text, "ok");
+	} else {
+		code = 404;
+		sbuf_adds(&text, "there are /healthz, /readyz and /metrics\n");
+	}
+	http_reply(req, code, type, text.p, text.n);
+}
+
+static void on_bad_request(void *arg, const struct err *e, int code, struct sbuf *body, const char **ret_type)
+{
+	(void)arg;
+	(void)code;
+	sbuf_addf(body, "%s\n", e->text);
+	*ret_type = "text/plain; charset=utf-8";
+}
+
+static int listen_to(struct operating *op, struct err *e)
+{
+	struct http_handlers handlers = { .request = on_request, .bad_request = on_bad_request, .arg = op };
+	const char *colon = strrchr(op->settings->listen, ':');
+	auto_free char *host = NULL;
+	int64_t port;
+	int used;
+
+	if (!colon || !str_int64(colon + 1, 0, 65535, &port))
+		return err_set(e, ERR_BAD_REQUEST,
+			       "--listen: \"%s\": HOST:PORT is expected, for example 127.0.0.1:8080",
+			       op->settings->listen);
+	host = xstrndup(op->settings->listen, (size_t)(colon - op->settings->listen));
+	op->http = http_server_new(op->loop, &handlers);
+	if (http_listen_tcp(op->http, host, (int)port, NULL, &used, e) < 0)
+		return -1;
+	log_info("listen url=http://%s:%d", host, used);
+	return 0;
+}
+
+/* ---- life ---- */
+
+static void on_released(void *arg)
+{
+	struct operating *op = arg;
+
+	loop_stop(op->loop);
+}
+
+/* First nothing is done any more, then the next one may begin. */
+static void on_stop(void *arg, int signo)
+{
+	struct operating *op = arg;
+	bool again = op->stopping;
+
+	(void)signo;
+	op->stopping = true;
+	stop_control(op);
+	if (!op->leader || again) {
+		loop_stop(op->loop);
+		return;
+	}
+	loop_timer_set(op->loop, &op->last_word, RELEASE_MS);
+	leader_release(op->leader, on_released, op);
+}
+
+static int start(struct operating *op, struct err *e)
+{
+	static const int stops[] = { SIGTERM, SIGINT };
+	const struct connect_settings *s = &op->settings->connect;
+	struct client_options quick = {
+		.socket = s->socket, .kubeconfig = s->kubeconfig, .context = s->context, .as = s->as
+	};
+
+	op->options = quick;
+	op->options.patient = true;
+	if (client_http_new(op->loop, &quick, &op->client, e) < 0 || (op->settings->listen && listen_to(op, e) < 0))
+		return -1;
+	for (size_t i = 0; i < ARRAY_SIZE(stops); i++)
+		if (loop_on_signal(op->loop, stops[i], on_stop, op, e) < 0)
+			return -1;
+	op->retry = (struct loop_timer){ .fire = check, .arg = op };
+	op->last_word = (struct loop_timer){ .fire = on_released, .arg = op };
+	loop_timer_set(op->loop, &op->retry, 0);
+	return 0;
+}
+
+static void operator_done(struct operating *op)
+{
+	stop_control(op);
+	http_server_free(op->http);
+	leader_free(op->leader);
+	op->stopping = true; /* a question that is under way is answered by the end of its client */
+	client_free(op->client);
+	loop_timer_done(&op->retry);
+	loop_timer_done(&op->last_word);
+	loop_free(op->loop);
+	free(op->said);
+}
+
+static int read_settings(const struct operate_settings *s, control_set *ret, struct err *e)
+{
+	auto_sbuf struct sbuf names = SBUF(4096);
+
+	control_names(&names);
+	if (!s->controllers)
+		return err_set(e, ERR_BAD_REQUEST,
+			       "--controllers: required, because a Kubernetes cluster runs its own; for example "
+			       "--controllers job. There are %s",
+			       names.p);
+	if (control_choose(s->controllers, ret, e) < 0)
+		return -1;
+	if (!*ret)
+		return err_set(e, ERR_BAD_REQUEST, "--controllers: \"%s\" leaves none; there are %s", s->controllers,
+			       names.p);
+	if (s->lease_seconds < 3 || s->lease_seconds > 3600)
+		return err_set(e, ERR_BAD_REQUEST, "--lease-duration: %llds: must be between 3s and 1h",
+			       (long long)s->lease_seconds);
+	return 0;
+}
+
+static int run_operate(const struct command *cmd, int argc, char **argv)
+{
+	struct operate_settings s = { .leader_elect = "true",
+				      .lease_name = "stoker",
+				      .lease_ns = "kube-system",
+				      .lease_seconds = LEASE_SECONDS };
+	struct operating op = { .settings = &s };
+	struct err e = ERR_INIT;
+	char **rest;
+	int nrest;
+
+	if (command_parse(cmd, &s, argc, argv, 0, 0, &rest, &nrest) < 0)
+		return 2;
+	if (read_settings(&s, &op.set, &e) < 0) {
+		command_fail(cmd, &e);
+		return 2;
+	}
+	op.loop = loop_new();
+	if (start(&op, &e) == 0)
+		loop_run(op.loop);
+	else
+		op.status = command_fail(cmd, &e);
+	operator_done(&op);
+	return op.status;
+}
+
+const struct command cmd_operate = {
+	.name = "operate",
+	.args = "--controllers LIST [--kubeconfig FILE] [--context NAME] [--listen HOST:PORT]",
+	.summary = "Run controllers outside the server, on any Kubernetes API",
+	.details = "It runs in the foreground until SIGTERM or Ctrl-C. Of several operators one acts and the others\n"
+		   "stand by, by a Lease: if the leader ends, the next one begins at once; if it is killed, after\n"
+		   "--lease-duration. A server that cannot be reached is waited for. The cluster's own controllers of\n"
+		   "the same kinds must be off: kube-controller-manager --controllers=*,-job, or\n"
+		   "stoker serve --no-controllers.\n\n"
+		   "Examples:\n"
+		   "  stoker operate --kubeconfig ~/.kube/config --controllers job\n"
+		   "  stoker operate --controllers job,cronjob --listen 127.0.0.1:8080\n"
+		   "  stoker operate --controllers '*,-namespace' --lease-name lab\n"
+		   "  curl http://127.0.0.1:8080/metrics\n",
+	.opts = operate_opts,
+	.run = run_operate,
+};
