@@ -6,20 +6,10 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/job_plan.h"
+#include "control/pod_template.h"
 
 #define INDEX_ENV    "JOB_COMPLETION_INDEX"
 #define HOSTNAME_MAX 63
-
-static json_t *object_at(json_t *obj, const char *key)
-{
-	json_t *v = json_object_get(obj, key);
-
-	if (!json_is_object(v)) {
-		v = json_object();
-		json_object_set_new(obj, key, v);
-	}
-	return v;
-}
 
 /* A variable that the template already has stays. */
 static void add_env(json_t *containers)
@@ -30,13 +20,9 @@ static void add_env(json_t *containers)
 	size_t n;
 
 	json_array_foreach (containers, i, c) {
-		json_t *env = json_object_get(c, "env");
+		json_t *env = array_at(c, "env");
 		bool there = false;
 
-		if (!json_is_array(env)) {
-			env = json_array();
-			json_object_set_new(c, "env", env);
-		}
 		json_array_foreach (env, n, v)
 			there = there || str_same(jsonx_str(v, "name"), INDEX_ENV);
 		if (!there)
@@ -66,31 +52,14 @@ static void set_index(json_t *meta, json_t *spec, const json_t *job, const struc
 
 json_t *job_pod(const json_t *job, const struct job_new_pod *p)
 {
-	static const char *const kept[] = { "labels", "annotations", "finalizers" };
-	const json_t *template = jsonx_at(job, "spec.template");
-	const char *name = jsonx_str_or(job, "metadata.name", "");
-	json_t *spec = jsonx_copy(json_object_get(template, "spec"));
-	json_t *meta = json_pack("{s:s, s:[o]}", "namespace", jsonx_str_or(job, "metadata.namespace", ""),
-				 "ownerReferences", controller_ref("batch/v1", "Job", job));
-	json_t *finalizers;
+	json_t *pod = pod_from_template(jsonx_at(job, "spec.template"), job, "batch/v1", "Job");
+	json_t *meta = json_object_get(pod, "metadata");
 
-	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
-		const json_t *v = json_object_get(json_object_get(template, "metadata"), kept[i]);
-
-		if (v)
-			json_object_set_new(meta, kept[i], jsonx_copy(v));
-	}
-	finalizers = json_object_get(meta, "finalizers");
-	if (!finalizers) {
-		finalizers = json_array();
-		json_object_set_new(meta, "finalizers", finalizers);
-	}
-	json_array_append_new(finalizers, json_string(JOB_FINALIZER));
+	json_array_append_new(array_at(meta, "finalizers"), json_string(JOB_FINALIZER));
 	if (p->index >= 0) {
-		set_index(meta, spec, job, p);
-		json_object_set_new(meta, "generateName", jsonx_stringf("%s-%d-", name, p->index));
-	} else {
-		json_object_set_new(meta, "generateName", jsonx_stringf("%s-", name));
+		set_index(meta, json_object_get(pod, "spec"), job, p);
+		json_object_set_new(meta, "generateName",
+				    jsonx_stringf("%s-%d-", jsonx_str_or(job, "metadata.name", ""), p->index));
 	}
-	return json_pack("{s:s, s:s, s:o, s:o}", "apiVersion", "v1", "kind", "Pod", "metadata", meta, "spec", spec);
+	return pod;
 }

@@ -32,15 +32,15 @@ int64_t clock_until_ms(int64_t seconds)
 	return ms > 0 ? ms + 1 : 0;
 }
 
-static bool is_ready(const json_t *pod)
+static const json_t *ready_condition(const json_t *pod)
 {
 	json_t *c;
 	size_t i;
 
 	json_array_foreach (jsonx_at(pod, "status.conditions"), i, c)
 		if (str_same(jsonx_str(c, "type"), "Ready"))
-			return str_same(jsonx_str(c, "status"), "True");
-	return false;
+			return str_same(jsonx_str(c, "status"), "True") ? c : NULL;
+	return NULL;
 }
 
 /* The end of the last container; a pod whose containers say nothing ended when it was deleted, or is as old as it is.
@@ -74,6 +74,14 @@ static int64_t restarts_of(const json_t *pod)
 	return sum;
 }
 
+static int cost_of(const json_t *annotations)
+{
+	const char *text = json_string_value(json_object_get(annotations, POD_DELETION_COST));
+	int64_t n;
+
+	return text && str_int64(text, INT32_MIN, INT32_MAX, &n) ? (int)n : 0;
+}
+
 static int number_at(const json_t *annotations, const char *key, int fallback)
 {
 	const char *text = json_string_value(json_object_get(annotations, key));
@@ -96,16 +104,19 @@ static bool is_tracked(const json_t *pod)
 struct pod_facts pod_facts(const json_t *pod)
 {
 	const json_t *annotations = jsonx_at(pod, "metadata.annotations");
+	const json_t *ready = ready_condition(pod);
 	struct pod_facts p = {
 		.obj = pod,
 		.name = jsonx_str_or(pod, "metadata.name", ""),
 		.uid = jsonx_str_or(pod, "metadata.uid", ""),
 		.phase = phase_of(pod),
 		.deleting = jsonx_at(pod, "metadata.deletionTimestamp") != NULL,
-		.ready = is_ready(pod),
+		.ready = ready != NULL,
 		.assigned = *jsonx_str_or(pod, "spec.nodeName", "") != '\0',
 		.created = time_at(pod, "metadata.creationTimestamp"),
+		.ready_since = time_at(ready, "lastTransitionTime"),
 		.restarts = restarts_of(pod),
+		.deletion_cost = cost_of(annotations),
 		.tracked = is_tracked(pod),
 		.index = number_at(annotations, JOB_INDEX, -1),
 		.index_failures = number_at(annotations, JOB_INDEX_FAILURES, 0),
@@ -115,6 +126,19 @@ struct pod_facts pod_facts(const json_t *pod)
 	if (pod_ended(&p) || p.deleting)
 		p.finished = end_of(pod);
 	return p;
+}
+
+bool pod_available(const struct pod_facts *p, int64_t min_ready_seconds, int64_t now, int64_t *again)
+{
+	int64_t left = p->ready_since + min_ready_seconds - now;
+
+	if (!p->ready)
+		return false;
+	if (min_ready_seconds <= 0 || left <= 0)
+		return true;
+	if (*again < 0 || left < *again)
+		*again = left;
+	return false;
 }
 
 const json_t *controller_of(const json_t *obj)

@@ -11,6 +11,7 @@
 #define JOB_INDEX          "batch.kubernetes.io/job-completion-index"
 #define JOB_INDEX_FAILURES "batch.kubernetes.io/job-index-failure-count"
 #define JOB_INDEX_IGNORED  "batch.kubernetes.io/job-index-ignored-failure-count"
+#define POD_DELETION_COST  "controller.kubernetes.io/pod-deletion-cost"
 
 enum pod_is { POD_IS_PENDING, POD_IS_RUNNING, POD_IS_SUCCEEDED, POD_IS_FAILED, POD_IS_UNKNOWN };
 
@@ -20,7 +21,9 @@ struct pod_facts {
 	enum pod_is phase;
 	bool deleting, ready, assigned;
 	int64_t created, finished; /* seconds since 1970; finished is 0 unless it has ended */
+	int64_t ready_since;       /* 0 unless it is ready */
 	int64_t restarts;          /* of all its containers */
+	int deletion_cost;         /* the annotation's word on whom to spare */
 	/* What only Jobs ask. */
 	bool tracked; /* has JOB_FINALIZER */
 	int index;    /* -1: none */
@@ -39,6 +42,10 @@ static inline bool pod_active(const struct pod_facts *p)
 {
 	return !pod_ended(p) && !p->deleting;
 }
+
+/* Ready for so long that it counts as available.  If it is only a matter of time, *again becomes the seconds until
+ * then, unless it is less already; -1 means no need. */
+bool pod_available(const struct pod_facts *p, int64_t min_ready_seconds, int64_t now, int64_t *again);
 
 /* The reference to what controls an object, or NULL. */
 const json_t *controller_of(const json_t *obj);
