@@ -9,6 +9,7 @@
 #include "control/gc.h"
 #include "control/job.h"
 #include "control/namespace.h"
+#include "control/replicas.h"
 
 struct controller {
 	const char *name;  /* as kube-controller-manager's --controllers has it, */
@@ -53,6 +54,8 @@ ALONE(endpoints)
 ALONE(claims)
 WITH_PODS(jobs) COUNTED(jobs)
 ALONE(cronjobs) COUNTED(cronjobs)
+WITH_PODS(replicasets) COUNTED(replicasets)
+WITH_PODS(replicationcontrollers) COUNTED(replicationcontrollers)
 
 #define RUN(x_)         start_##x_, stop_##x_, NULL
 #define RUN_COUNTED(x_) start_##x_, stop_##x_, counts_##x_
@@ -65,6 +68,8 @@ static const struct controller controllers[] = {
 	{ "persistentvolume-binder", "persistentvolume-binder-controller", "v1/persistentvolumeclaims v1/persistentvolumes storage.k8s.io/v1/storageclasses", RUN(claims) },
 	{ "job", "job-controller", "batch/v1/jobs v1/pods", RUN_COUNTED(jobs), .pods = true },
 	{ "cronjob", "cronjob-controller", "batch/v1/cronjobs batch/v1/jobs", RUN_COUNTED(cronjobs) },
+	{ "replicaset", "replicaset-controller", "apps/v1/replicasets v1/pods", RUN_COUNTED(replicasets), .pods = true },
+	{ "replicationcontroller", "replicationcontroller-controller", "v1/replicationcontrollers v1/pods", RUN_COUNTED(replicationcontrollers), .pods = true },
 };
 /* clang-format on */
 

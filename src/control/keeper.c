@@ -28,6 +28,7 @@ struct keeper {
 	struct map adopt;     /* keys of those that may find orphans of theirs */
 	struct map written;   /* key -> revision of the last status, as text, until it is seen */
 	struct map refused;   /* key -> why the last pod could not be made */
+	struct map stuck;     /* key -> why the last pod could not be deleted */
 };
 
 char *keeper_key(const json_t *obj)
@@ -97,6 +98,11 @@ const char *keeper_create_error(const struct keeper *k, const char *key)
 	return map_find(&k->refused, key);
 }
 
+const char *keeper_remove_error(const struct keeper *k, const char *key)
+{
+	return map_find(&k->stuck, key);
+}
+
 struct workqueue_counts keeper_counts(const struct keeper *k)
 {
 	return workqueue_counts(k->queue);
@@ -136,10 +142,12 @@ static void on_removed(void *arg, const struct answer *a)
 	const json_t *owner = json_object_get(a->what, "owner");
 
 	if (a->e->kind == ERR_NONE) {
+		map_remove(&k->stuck, a->key);
 		owned_expect_gone(k->owned, jsonx_str_or(owner, "metadata.uid", ""), jsonx_str_or(a->what, "uid", ""));
 		events_note(k->events, owner, "Normal", "SuccessfulDelete", "Deleted pod: %s",
 			    jsonx_str_or(a->what, "name", ""));
 	} else if (a->e->kind != ERR_NOT_FOUND && a->e->kind != ERR_CONFLICT) {
+		map_set(&k->stuck, a->key, xstrdup(a->e->text));
 		events_note(k->events, owner, "Warning", "FailedDelete", "Error deleting: %s", a->e->text);
 	}
 }
@@ -281,6 +289,7 @@ static void forget(struct keeper *k, const char *key)
 	map_remove(&k->adopt, key);
 	map_remove(&k->written, key);
 	map_remove(&k->refused, key);
+	map_remove(&k->stuck, key);
 }
 
 /* Whoever selects otherwise than before has other pods. */
@@ -387,6 +396,7 @@ struct keeper *keeper_new(struct client *c, struct owned *owned, const struct ke
 	map_init(&k->adopt, NULL);
 	map_init(&k->written, free);
 	map_init(&k->refused, free);
+	map_init(&k->stuck, free);
 	if (owned)
 		owned_follow(owned, &(struct owned_handlers){ kind->kind, on_pod, on_orphan, on_synced, k });
 	k->informer = informer_new(c, &ref, NULL,
@@ -408,5 +418,6 @@ void keeper_free(struct keeper *k)
 	map_done(&k->adopt);
 	map_done(&k->written);
 	map_done(&k->refused);
+	map_done(&k->stuck);
 	free(k);
 }

@@ -80,5 +80,7 @@ void keeper_remove_pod(struct keeper *k, const char *key, const json_t *obj, con
 void keeper_write_status(struct keeper *k, const char *key, const json_t *obj, json_t *status);
 /* The error of the last creation of a pod for this object, until one succeeds or the object goes; or NULL. */
 const char *keeper_create_error(const struct keeper *k, const char *key);
+/* The same of deletions. */
+const char *keeper_remove_error(const struct keeper *k, const char *key);
 
 #endif

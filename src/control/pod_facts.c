@@ -61,17 +61,20 @@ static int64_t end_of(const json_t *pod)
 	return last ? last : time_at(pod, "metadata.creationTimestamp");
 }
 
-static int64_t restarts_of(const json_t *pod)
+static void read_restarts(const json_t *pod, struct pod_facts *p)
 {
 	static const char *const lists[] = { "status.initContainerStatuses", "status.containerStatuses" };
-	int64_t sum = 0;
 	json_t *c;
 	size_t n;
 
 	for (int i = 0; i < 2; i++)
-		json_array_foreach (jsonx_at(pod, lists[i]), n, c)
-			sum += jsonx_int_or(c, "restartCount", 0);
-	return sum;
+		json_array_foreach (jsonx_at(pod, lists[i]), n, c) {
+			int64_t count = jsonx_int_or(c, "restartCount", 0);
+
+			p->restarts += count;
+			if (count > p->most_restarts)
+				p->most_restarts = count;
+		}
 }
 
 static int cost_of(const json_t *annotations)
@@ -112,10 +115,9 @@ struct pod_facts pod_facts(const json_t *pod)
 		.phase = phase_of(pod),
 		.deleting = jsonx_at(pod, "metadata.deletionTimestamp") != NULL,
 		.ready = ready != NULL,
-		.assigned = *jsonx_str_or(pod, "spec.nodeName", "") != '\0',
+		.node = jsonx_str_or(pod, "spec.nodeName", ""),
 		.created = time_at(pod, "metadata.creationTimestamp"),
 		.ready_since = time_at(ready, "lastTransitionTime"),
-		.restarts = restarts_of(pod),
 		.deletion_cost = cost_of(annotations),
 		.tracked = is_tracked(pod),
 		.index = number_at(annotations, JOB_INDEX, -1),
@@ -123,6 +125,8 @@ struct pod_facts pod_facts(const json_t *pod)
 		.index_ignored = number_at(annotations, JOB_INDEX_IGNORED, 0),
 	};
 
+	p.assigned = *p.node != '\0';
+	read_restarts(pod, &p);
 	if (pod_ended(&p) || p.deleting)
 		p.finished = end_of(pod);
 	return p;
@@ -159,7 +163,15 @@ json_t *controller_ref(const char *api_version, const char *kind, const json_t *
 			 "controller", 1, "blockOwnerDeletion", 1);
 }
 
-int pod_rank(const struct pod_facts *a, const struct pod_facts *b)
+/* ---- too many ---- */
+
+static int less(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* Whether it works, and how well. */
+static int by_state(const struct pod_facts *a, const struct pod_facts *b)
 {
 	/* Pending is worth less than unknown, which is worth less than running. */
 	static const int worth[] = { [POD_IS_PENDING] = 0,
@@ -167,16 +179,51 @@ int pod_rank(const struct pod_facts *a, const struct pod_facts *b)
 				     [POD_IS_RUNNING] = 2,
 				     [POD_IS_SUCCEEDED] = 3,
 				     [POD_IS_FAILED] = 3 };
+	int d = less(a->assigned, b->assigned);
 
-	if (a->assigned != b->assigned)
-		return a->assigned ? 1 : -1;
-	if (worth[a->phase] != worth[b->phase])
-		return worth[a->phase] - worth[b->phase];
-	if (a->ready != b->ready)
-		return a->ready ? 1 : -1;
-	if (a->restarts != b->restarts)
-		return a->restarts > b->restarts ? -1 : 1;
-	if (a->created != b->created)
-		return a->created > b->created ? -1 : 1;
-	return strcmp(b->name, a->name);
+	if (!d)
+		d = less(worth[a->phase], worth[b->phase]);
+	return d ? d : less(a->ready, b->ready);
+}
+
+int pod_rank(const struct pod_facts *a, const struct pod_facts *b)
+{
+	int d = by_state(a, b);
+
+	if (!d)
+		d = less(b->ready_since, a->ready_since);
+	if (!d)
+		d = less(b->most_restarts, a->most_restarts);
+	if (!d)
+		d = less(b->created, a->created);
+	return d ? d : strcmp(b->name, a->name);
+}
+
+/* In nanoseconds, as Kubernetes counts; -1 for what is not over yet. */
+static int power_of_two(int64_t since, int64_t now)
+{
+	int64_t seconds = now - since;
+
+	if (!since || seconds <= 0 || seconds > INT64_MAX / 1000000000)
+		return -1;
+	return 63 - __builtin_clzll((unsigned long long)seconds * 1000000000);
+}
+
+int pod_surplus_rank(const void *a_, const void *b_)
+{
+	const struct pod_surplus *a = a_;
+	const struct pod_surplus *b = b_;
+	int d = by_state(a->pod, b->pod);
+
+	if (!d)
+		d = less(a->pod->deletion_cost, b->pod->deletion_cost);
+	if (!d)
+		d = less((int64_t)b->beside, (int64_t)a->beside);
+	if (!d)
+		d = less(power_of_two(a->pod->ready_since, a->now), power_of_two(b->pod->ready_since, b->now));
+	if (!d)
+		d = less(b->pod->most_restarts, a->pod->most_restarts);
+	if (!d)
+		d = less(power_of_two(a->pod->created, a->now), power_of_two(b->pod->created, b->now));
+	return d ? d : strcmp(a->pod->uid, b->pod->uid);
 }

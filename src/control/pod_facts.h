@@ -19,10 +19,12 @@ struct pod_facts {
 	const json_t *obj; /* all texts are its own */
 	const char *name, *uid;
 	enum pod_is phase;
+	const char *node; /* "" unless it is on one */
 	bool deleting, ready, assigned;
 	int64_t created, finished; /* seconds since 1970; finished is 0 unless it has ended */
 	int64_t ready_since;       /* 0 unless it is ready */
-	int64_t restarts;          /* of all its containers */
+	int64_t restarts;          /* of all its containers, */
+	int64_t most_restarts;     /* and of the one that has most */
 	int deletion_cost;         /* the annotation's word on whom to spare */
 	/* What only Jobs ask. */
 	bool tracked; /* has JOB_FINALIZER */
@@ -58,7 +60,16 @@ int64_t time_at(const json_t *obj, const char *path);
 int64_t clock_until_ms(int64_t seconds);
 
 /* Which of two active pods should go first when there are too many: below 0 if a should.  Those that lose the least
- * work: not yet on a node, pending, not ready, often restarted, young. */
+ * work: not yet on a node, pending, not ready, ready for a short time, often restarted, young. */
 int pod_rank(const struct pod_facts *a, const struct pod_facts *b);
+
+/* The same among pods that are all alike, where more is known: an array of these is sorted by pod_surplus_rank(). Times
+ * count only as powers of two, so that it is not always the youngest who go. */
+struct pod_surplus {
+	const struct pod_facts *pod;
+	size_t beside; /* how many of its like are on the same node */
+	int64_t now;
+};
+int pod_surplus_rank(const void *a, const void *b);
 
 #endif

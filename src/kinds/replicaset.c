@@ -31,17 +31,18 @@ static const struct message condition =
 	MESSAGE("io.k8s.api.apps.v1.ReplicaSetCondition", condition_fields, .doc = "One fact about a ReplicaSet.");
 
 static const struct field status_fields[] = {
-	F(1, "replicas", INT32, .doc = "Pods that exist."),
-	F(2, "fullyLabeledReplicas", INT32, .doc = "Pods that carry every label of the template."),
-	F(3, "observedGeneration", INT64, .doc = "The metadata.generation that this status is about."),
-	F(4, "readyReplicas", INT32, .doc = "Pods that are ready."),
-	F(5, "availableReplicas", INT32, .doc = "Pods ready for at least minReadySeconds."),
+	F(1, "replicas", INT32, .has_min = true, .doc = "Pods that exist."),
+	F(2, "fullyLabeledReplicas", INT32, .has_min = true, .doc = "Pods that carry every label of the template."),
+	F(3, "observedGeneration", INT64, .has_min = true, .doc = "The metadata.generation that this status is about."),
+	F(4, "readyReplicas", INT32, .has_min = true, .doc = "Pods that are ready."),
+	F(5, "availableReplicas", INT32, .has_min = true, .doc = "Pods ready for at least minReadySeconds."),
 	FL(6, "conditions", OBJECT, .msg = &condition, .merge_key = "type",
 	   .doc = "What stands in the way, if anything."),
 };
 
-static const struct message status = MESSAGE("io.k8s.api.apps.v1.ReplicaSetStatus", status_fields,
-					     .doc = "What the controller last saw of a ReplicaSet.");
+static const struct message status =
+	MESSAGE("io.k8s.api.apps.v1.ReplicaSetStatus", status_fields,
+		.doc = "What the controller last saw of a ReplicaSet.", .validate = workload_check_counts);
 
 static const struct field fields[] = {
 	FIELDS_OBJECT,

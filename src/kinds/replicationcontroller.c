@@ -5,6 +5,7 @@
 #include "kinds/cells.h"
 #include "kinds/core.h"
 #include "kinds/rules.h"
+#include "kinds/workload.h"
 
 static const struct field replication_controller_condition_fields[] = {
 	F(1, "type", STRING, .doc = "Type of the condition, such as ReplicaFailure."),
@@ -18,17 +19,17 @@ static const struct message replication_controller_condition =
 		.doc = "One aspect of a controller's state.");
 
 static const struct field replication_controller_status_fields[] = {
-	F(1, "replicas", INT32, .doc = "Pods there are."),
-	F(2, "fullyLabeledReplicas", INT32, .doc = "Pods whose labels are those of the template."),
-	F(3, "observedGeneration", INT64, .doc = "Generation of the spec that this status is about."),
-	F(4, "readyReplicas", INT32, .doc = "Pods that are ready."),
-	F(5, "availableReplicas", INT32, .doc = "Pods that have been ready for minReadySeconds."),
+	F(1, "replicas", INT32, .has_min = true, .doc = "Pods there are."),
+	F(2, "fullyLabeledReplicas", INT32, .has_min = true, .doc = "Pods whose labels are those of the template."),
+	F(3, "observedGeneration", INT64, .has_min = true, .doc = "Generation of the spec that this status is about."),
+	F(4, "readyReplicas", INT32, .has_min = true, .doc = "Pods that are ready."),
+	F(5, "availableReplicas", INT32, .has_min = true, .doc = "Pods that have been ready for minReadySeconds."),
 	FL(6, "conditions", OBJECT, .msg = &replication_controller_condition, .merge_key = "type",
 	   .doc = "Aspects of the controller's state."),
 };
 static const struct message replication_controller_status =
 	MESSAGE("io.k8s.api.core.v1.ReplicationControllerStatus", replication_controller_status_fields,
-		.doc = "What a controller has done.");
+		.doc = "What a controller has done.", .validate = workload_check_counts);
 
 static const struct field replication_controller_spec_fields[] = {
 	FP(1, "replicas", INT32, .dflt = "1", .has_min = true, .min = 0, .doc = "How many pods shall run."),
@@ -84,7 +85,6 @@ static void rc_validate(const json_t *obj, struct err *e)
 	const struct path *at = PATH_FIELD(NULL, "spec"), *template_at = PATH_FIELD(at, "template");
 	const json_t *selector = jsonx_at(obj, "spec.selector"), *pod = jsonx_at(obj, "spec.template"),
 		     *labels = jsonx_at(pod, "metadata.labels");
-	const char *restart = jsonx_str_or(pod, "spec.restartPolicy", "Always");
 
 	if (!json_object_size(selector))
 		path_required(PATH_FIELD(at, "selector"), e, NULL);
@@ -96,8 +96,7 @@ static void rc_validate(const json_t *obj, struct err *e)
 	if (!map_matches(selector, labels))
 		path_invalid(PATH_FIELD(PATH_FIELD(template_at, "metadata"), "labels"), e, labels,
 			     "`selector` does not match template `labels`");
-	if (!streq(restart, "Always"))
-		path_unsupported(PATH_FIELD(PATH_FIELD(template_at, "spec"), "restartPolicy"), e, restart, "Always");
+	workload_check_restart(json_object_get(obj, "spec"), at, "ReplicationController", e);
 }
 
 static void rc_prepare_create(json_t *obj)

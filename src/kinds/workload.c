@@ -46,6 +46,24 @@ void workload_check_restart(const json_t *spec, const struct path *at, const cha
 			       "activeDeadlineSeconds in %s is not Supported", what);
 }
 
+void workload_check_counts(const json_t *status, const struct path *at, struct err *e)
+{
+	static const struct {
+		const char *part, *whole, *said;
+	} rows[] = {
+		{ "fullyLabeledReplicas", "replicas", "status.replicas" },
+		{ "readyReplicas", "replicas", "status.replicas" },
+		{ "availableReplicas", "replicas", "status.replicas" },
+		{ "availableReplicas", "readyReplicas", "readyReplicas" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (jsonx_int_or(status, rows[i].part, 0) > 0 &&
+		    jsonx_int_or(status, rows[i].part, 0) > jsonx_int_or(status, rows[i].whole, 0))
+			path_invalid(PATH_FIELD(at, rows[i].part), e, json_object_get(status, rows[i].part),
+				     "cannot be greater than %s", rows[i].said);
+}
+
 json_t *workload_cell_containers(const json_t *obj, int64_t now)
 {
 	(void)now;

@@ -14,6 +14,9 @@ void workload_check_labels(const json_t *spec, const struct path *at, struct err
 /* Pods of controllers that keep a number of them alive restart always and have no deadline. */
 void workload_check_restart(const json_t *spec, const struct path *at, const char *what, struct err *e);
 
+/* A status that counts pods cannot count more ready, available or labelled ones than there are. */
+void workload_check_counts(const json_t *status, const struct path *at, struct err *e);
+
 /* Wide columns over spec.template and spec.selector. */
 json_t *workload_cell_containers(const json_t *obj, int64_t now);
 json_t *workload_cell_images(const json_t *obj, int64_t now);

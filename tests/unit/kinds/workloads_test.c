@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* workloads_test.c - apps/v1: rules, defaults and columns */
+#include "kinds/core.h"
 #include "rest_test.h"
 
-#define TEMPLATE "'template':{'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':'i:1'}]}}"
-#define SELECTOR "'selector':{'matchLabels':{'a':'b'}}"
-#define WORKLOAD "{'metadata':{'name':'w'},'spec':{" SELECTOR "," TEMPLATE "}}"
+#define TEMPLATE   "'template':{'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'c','image':'i:1'}]}}"
+#define SELECTOR   "'selector':{'matchLabels':{'a':'b'}}"
+#define CONTROLLER "{'metadata':{'name':'w'},'spec':{" TEMPLATE "}}"
+#define WORKLOAD   "{'metadata':{'name':'w'},'spec':{" SELECTOR "," TEMPLATE "}}"
 #define NO_MATCH                                                                                                       \
 	"spec.template.metadata.labels: Invalid value: {\"a\":\"c\"}: `selector` does not match template `labels`"
 #define RESTART   "spec.template.spec.restartPolicy: Unsupported value: \"Never\": supported values: \"Always\""
@@ -38,6 +40,58 @@ TEST("a controller's selector is there, says something and matches its template"
 		};
 
 		test_rules(kinds[i].kind, WORKLOAD, rows, ARRAY_SIZE(rows));
+	}
+}
+
+TEST("a ReplicaSet's and a ReplicationController's numbers make sense, and their pods have no deadline")
+{
+	static const struct {
+		const struct kind *kind;
+		const char *name, *base;
+	} kinds[] = {
+		{ &kind_replica_set, "ReplicaSet", WORKLOAD },
+		{ &kind_replication_controller, "ReplicationController", CONTROLLER },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		auto_free char *deadline = xasprintf("spec.template.spec.activeDeadlineSeconds: Forbidden: "
+						     "activeDeadlineSeconds in %s is not Supported",
+						     kinds[i].name);
+		const struct rule_row rows[] = {
+			{ "{'spec':{'replicas':-1}}",
+			  "spec.replicas: Invalid value: -1: must be greater than or equal to 0" },
+			{ "{'spec':{'template':{'spec':{'activeDeadlineSeconds':5}}}}", deadline },
+			{ "{'spec':{'template':{'spec':{'restartPolicy':'Never'}}}}", RESTART },
+		};
+
+		test_rules(kinds[i].kind, kinds[i].base, rows, ARRAY_SIZE(rows));
+	}
+}
+
+TEST("a status counts no more of the ready than there are")
+{
+	static const struct kind *const kinds[] = { &kind_replica_set, &kind_replication_controller };
+	static const struct rule_row rows[] = {
+		{ "{'replicas':2,'readyReplicas':2,'availableReplicas':1,'fullyLabeledReplicas':0}", "" },
+		{ "{'replicas':-1}", "status.replicas: Invalid value: -1: must be greater than or equal to 0" },
+		{ "{'replicas':1,'readyReplicas':2}",
+		  "status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas" },
+		{ "{'replicas':2,'readyReplicas':1,'availableReplicas':2}",
+		  "status.availableReplicas: Invalid value: 2: cannot be greater than readyReplicas" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) * ARRAY_SIZE(rows); i++) {
+		const struct rule_row *row = &rows[i % ARRAY_SIZE(rows)];
+		const struct kind *kind = kinds[i / ARRAY_SIZE(rows)];
+		json_auto_t *obj = test_json(kind == &kind_replica_set ? WORKLOAD : CONTROLLER);
+		struct err e = ERR_INIT;
+
+		test_admit(kind, obj, &e);
+		json_object_set_new(obj, "status", test_json(row->change));
+		kind_validate(kind, obj, &e);
+		auto_free char *got = test_causes(&e);
+
+		CHECK_STR(got, row->want);
 	}
 }
 
