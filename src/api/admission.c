@@ -3,6 +3,9 @@
  *
  * One row a rule.  A rule applies to the kinds it names (or to all) and runs on create, update or both; `assigners` put
  * in what the server chooses, `advisers` warn, `followers` hear of what was written.
+ *
+ * On an update, members that the request left alone are those of the stored object, which never changes: a rule that
+ * has to change one puts a copy in its place.
  */
 #include "api/authn.h"
 #include "api/authz.h"

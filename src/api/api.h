@@ -70,6 +70,7 @@ struct api_request {
 	const char *cont;                          /* continue token or NULL */
 	const char *rv;                            /* resourceVersion parameter or NULL */
 	const char *rv_match;                      /* resourceVersionMatch or NULL */
+	bool decoded;                              /* get: the object is wanted, not its text */
 };
 
 /* What a verb gives back.  `object` is a whole object of the kind's version without kind and apiVersion where `kind`

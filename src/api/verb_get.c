@@ -9,9 +9,12 @@ int verb_load(struct api *api, const struct kind *k, const char *ns, const char 
 	struct record r;
 	int kind;
 
-	if (api_store_kind(api, k, &kind, e) < 0 || store_get(api_store(api), kind, ns, name, &r, e) < 0)
+	if (api_store_kind(api, k, &kind, e) < 0)
 		return -1;
-	return object_parse(r.body, ret, e);
+	*ret = store_recent(api_store(api), kind, ns, name);
+	if (*ret)
+		return 0;
+	return store_get(api_store(api), kind, ns, name, &r, e) < 0 ? -1 : object_parse(r.body, ret, e);
 }
 
 int verb_get(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
@@ -21,18 +24,20 @@ int verb_get(struct api *api, struct api_request *req, struct api_result *ret, s
 	int64_t at; /* what is stored now is never older than a revision that has been */
 	int kind;
 
-	if (list_revision(api, req, &at, e) < 0 || api_store_kind(api, req->kind, &kind, e) < 0 ||
-	    store_get(api_store(api), kind, req->ns, req->name, &r, e) < 0)
+	if (list_revision(api, req, &at, e) < 0)
 		return -1;
 	ret->code = 200;
 	ret->kind = req->kind;
-	if (!req->kind->from_storage) {
-		ret->text = xstrndup(r.body.p, r.body.n);
-		ret->text_len = r.body.n;
+	if (req->kind->from_storage || req->decoded) {
+		if (verb_load(api, req->kind, req->ns, req->name, &obj, e) < 0)
+			return -1;
+		ret->object = object_for_version(req->kind, obj);
 		return 0;
 	}
-	if (object_parse(r.body, &obj, e) < 0)
+	if (api_store_kind(api, req->kind, &kind, e) < 0 ||
+	    store_get(api_store(api), kind, req->ns, req->name, &r, e) < 0)
 		return -1;
-	ret->object = object_for_version(req->kind, obj);
+	ret->text = xstrndup(r.body.p, r.body.n);
+	ret->text_len = r.body.n;
 	return 0;
 }

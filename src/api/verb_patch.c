@@ -31,11 +31,27 @@ static int change(const struct api_request *req, json_t **obj, struct err *e)
 	}
 }
 
+/* What the patch may change is copied; the rest stays the stored object's own, which everyone can see is untouched.  A
+ * JSON patch may move anything anywhere. */
+static json_t *copy_to_change(const struct api_request *req, json_t *typed)
+{
+	const char *key;
+	json_t *v;
+	void *tmp;
+
+	if (!write_may_share(req->kind) || req->patch == PATCH_JSON)
+		return jsonx_copy(typed);
+	json_object_foreach_safe (typed, tmp, key, v)
+		if (streq(key, "metadata") || json_object_get(req->body, key))
+			json_object_set_new(typed, key, jsonx_copy(v));
+	return json_incref(typed);
+}
+
 static int patch_existing(struct api *api, struct api_request *req, json_t *old, struct api_result *ret, struct err *e)
 {
 	json_auto_t *seen = object_for_version(req->kind, json_incref(old));
 	json_auto_t *typed = object_with_type(req->kind, seen);
-	json_t *obj = jsonx_copy(typed);
+	json_t *obj = copy_to_change(req, typed);
 	int r = change(req, &obj, e);
 
 	if (r == 0)

@@ -27,6 +27,8 @@ int write_store(struct api *api, struct api_request *req, json_t *old, json_t *o
 /* Removes for good; the last part of deletion. */
 int write_remove(struct api *api, struct api_request *req, json_t *old, struct api_result *ret, struct err *e);
 /* A resourceVersion in the body is a promise about what the client saw: ERR_CONFLICT if it does not hold. */
+/* Whether a new state may hold members of the old one that it leaves as they are: nobody converts them. */
+bool write_may_share(const struct kind *k);
 int write_check_version(const struct api_request *req, const json_t *obj, const json_t *old, struct err *e);
 /* Who writes, for managedFields. */
 const char *write_manager(const struct api_request *req, char *buf, size_t n);

@@ -181,8 +181,13 @@ int write_check_version(const struct api_request *req, const json_t *obj, const 
 	return 0;
 }
 
-/* The main endpoint leaves status alone, the status endpoint everything else.  Copies: defaults may still change obj.
- */
+bool write_may_share(const struct kind *k)
+{
+	return k->message && !k->from_storage && !k->to_storage;
+}
+
+/* The main endpoint leaves status alone, the status endpoint everything else.  What defaults may still change is
+ * copied. */
 static void keep_other_part(const struct api_request *req, json_t *obj, const json_t *old)
 {
 	const char *part = req->subresource ? subresource_part(req->subresource) : NULL;
@@ -214,9 +219,42 @@ static void keep_other_part(const struct api_request *req, json_t *obj, const js
 				json_object_set(meta, "managedFields", managers);
 			json_object_set_new(obj, "metadata", meta);
 		} else {
-			json_object_set_new(obj, key, jsonx_copy(v));
+			json_object_set_new(obj, key, write_may_share(req->kind) ? json_incref(v) : jsonx_copy(v));
 		}
 	}
+}
+
+/* Whether all but metadata is the stored object's own, as after a patch of metadata. */
+static bool is_rest_untouched(const json_t *obj, const json_t *before)
+{
+	const char *key;
+	json_t *v;
+
+	json_object_foreach ((json_t *)before, key, v)
+		if (!streq(key, "metadata") && json_object_get(obj, key) != v)
+			return false;
+	json_object_foreach ((json_t *)obj, key, v)
+		if (!streq(key, "kind") && !streq(key, "apiVersion") && !json_object_get(before, key))
+			return false;
+	return true;
+}
+
+/* Fills in what is absent, but not within what is the stored object's own: that was filled in when it was stored. */
+static void fill_in(const struct api_request *req, json_t *obj, const json_t *before)
+{
+	const struct kind *k = req->kind;
+	const char *part = req->subresource ? subresource_part(req->subresource) : NULL;
+
+	if (part && write_may_share(k)) {
+		kind_default_part(k, obj, part);
+		return;
+	}
+	if (k->prepare_update && !req->subresource)
+		k->prepare_update(obj, before);
+	if (write_may_share(k) && is_rest_untouched(obj, before))
+		kind_default_top(k, obj);
+	else
+		kind_default(k, obj);
 }
 
 static bool has_string(const json_t *list, const char *s)
@@ -298,9 +336,7 @@ int write_over(struct api *api, struct api_request *req, json_t *old, json_t *ob
 	if (!json_object_get(json_object_get(obj, "metadata"), "managedFields") &&
 	    jsonx_at(before, "metadata.managedFields"))
 		jsonx_set_new(obj, "metadata.managedFields", jsonx_copy(jsonx_at(before, "metadata.managedFields")));
-	if (k->prepare_update && !req->subresource)
-		k->prepare_update(obj, before);
-	kind_default(k, obj);
+	fill_in(req, obj, before);
 	if (admit_write(api, req, obj, before, e) < 0 || check_finalizers(obj, before, e) < 0 ||
 	    kind_validate(k, obj, e) < 0 || kind_validate_update(k, obj, before, e) < 0)
 		return -1;

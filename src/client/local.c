@@ -118,6 +118,7 @@ static void local_get(struct client *base, const struct ref *ref, client_done *d
 	struct err e = ERR_INIT;
 	struct api_request req = request_of(l, ref, VERB_GET, &e);
 
+	req.decoded = true;
 	run(l, &req, done, arg, &e);
 }
 

@@ -41,13 +41,13 @@ static bool is_unset(const struct field *f, const json_t *v)
 	return f->number && json_is_integer(v) && json_integer_value(v) == 0;
 }
 
-static void default_rows(const struct message *m, json_t *obj)
+void message_default_top(const struct message *m, json_t *obj)
 {
 	for (size_t i = 0; i < m->nfields; i++) {
 		const struct field *f = &m->fields[i];
 
 		if (f->flags & FIELD_INLINE)
-			default_rows(f->msg, obj);
+			message_default_top(f->msg, obj);
 		else if (f->dflt && is_unset(f, json_object_get(obj, f->name)))
 			json_object_set_new_nocheck(obj, f->name, literal(f->dflt));
 	}
@@ -82,7 +82,7 @@ void message_default(const struct message *m, json_t *obj)
 
 	if (!json_is_object(obj))
 		return;
-	default_rows(m, obj);
+	message_default_top(m, obj);
 	json_object_foreach (obj, key, v) {
 		const struct field *f;
 

@@ -131,6 +131,8 @@ int message_decode_at(const struct message *m, json_t *obj, const struct path *a
 		      struct err *e);
 /* Fills in defaults everywhere below obj. */
 void message_default(const struct message *m, json_t *obj);
+/* Only what the message itself says, nothing within its members. */
+void message_default_top(const struct message *m, json_t *obj);
 /* Rows' rules, then the messages' own functions, depth first.  Adds causes; returns -1 if there is any. */
 int message_validate(const struct message *m, const json_t *obj, const struct path *at, struct err *e);
 

@@ -77,6 +77,19 @@ void kind_default(const struct kind *k, json_t *obj)
 		schema_default(k->schema, obj);
 }
 
+void kind_default_top(const struct kind *k, json_t *obj)
+{
+	message_default_top(k->message, obj);
+}
+
+void kind_default_part(const struct kind *k, json_t *obj, const char *part)
+{
+	const struct field *f = k->message ? message_field(k->message, part) : NULL;
+
+	if (f && f->type == FIELD_OBJECT && f->shape == SHAPE_ONE)
+		message_default(f->msg, json_object_get(obj, part));
+}
+
 static void check_name(const struct kind *k, const json_t *meta, const struct path *at, struct err *e)
 {
 	const json_t *name = json_object_get(meta, "name");

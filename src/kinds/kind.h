@@ -120,6 +120,9 @@ const struct subresource *kind_subresource(const struct kind *k, const char *nam
 /* The whole front-door treatment of one object in this version's form, table or schema alike.  See field.h. */
 int kind_decode(const struct kind *k, json_t *obj, struct decode_report *report, struct err *e);
 void kind_default(const struct kind *k, json_t *obj);
+/* For kinds with a message: its own rows only, not those of its members; or all of one member, "status". */
+void kind_default_top(const struct kind *k, json_t *obj);
+void kind_default_part(const struct kind *k, json_t *obj, const char *part);
 /* metadata rules (names, labels, annotations, finalizers, ownerReferences), rows, messages, the kind's own. */
 int kind_validate(const struct kind *k, const json_t *obj, struct err *e);
 int kind_validate_update(const struct kind *k, const json_t *obj, const json_t *old, struct err *e);

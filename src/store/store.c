@@ -120,6 +120,7 @@ static void store_free(struct store *s)
 	loop_unschedule(s->loop, &s->checkpoint_hook);
 	loop_unschedule(s->loop, &s->compact_hook);
 	loop_timer_done(&s->compact_timer);
+	recent_done(s);
 	full_done(s);
 	close_db(s);
 	vfs_free(s->vfs);
@@ -148,6 +149,7 @@ int store_open(struct loop *loop, const struct store_config *config, struct stor
 	sbuf_init(&s->sealed, SCRATCH_MAX);
 	txn_init(s);
 	compact_init(s);
+	recent_init(s);
 	full_init(s);
 	if (lock_take(s->config.dir, &s->lock, e) < 0 || open_db(s, e) < 0 || full_open(s, e) < 0) {
 		store_free(s);

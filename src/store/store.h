@@ -3,8 +3,9 @@
  *
  * The store is a log.  Every write appends one row to `revision` (its key is the resourceVersion, the one counter of
  * all kinds) and moves one entry of `live` (kind, namespace, name -> resourceVersion).  Nothing is kept in memory but
- * SQLite's page cache: a read is an index look-up, a list is an index walk, and what leaves is the stored text itself,
- * with no decoding.  A watch that resumes reads the log; a continued list reads the log backwards to its revision.
+ * SQLite's page cache, and for a second what was just written: a read is an index look-up, a list is an index walk, and
+ * what leaves is the stored text itself, with no decoding.  A watch that resumes reads the log; a continued list reads
+ * the log backwards to its revision.
  *
  * All writes of a loop turn are one transaction (loop phase COMMIT).  Replies wait in store_after(); watchers get
  * committed changes through store_subscribe().  If the commit fails, nothing of the turn has happened and every waiter
@@ -65,6 +66,8 @@ int64_t store_oldest(const struct store *s);
 
 /* ERR_NOT_FOUND has no text: the caller knows what was asked for. */
 int store_get(struct store *s, int kind, const char *ns, const char *name, struct record *ret, struct err *e);
+/* The object itself (a new reference), if it was written a moment ago; NULL: store_get() knows. */
+json_t *store_recent(struct store *s, int kind, const char *ns, const char *name);
 /* One revision by its number, superseded or not, while history keeps it; ERR_NOT_FOUND otherwise. */
 int store_at(struct store *s, int64_t rv, struct record *ret, struct err *e);
 bool store_exists(struct store *s, int kind, const char *ns, const char *name);

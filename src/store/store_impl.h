@@ -103,6 +103,11 @@ struct store {
 	int64_t turn_rows;   /* revisions committed since the last step of compaction, or in the last turn */
 	bool compact_put_off;
 
+	struct {
+		struct recent_slot *slots; /* by revision; NULL: none are kept */
+		struct loop_timer timer;
+	} recent;
+
 	char trouble[256]; /* read-only for good */
 	bool full;
 	int reserve_fd;
@@ -119,6 +124,16 @@ void sql_bind_key(sqlite3_stmt *st, int kind, const char *ns, const char *name);
 void sql_finalize_all(struct store *s);
 /* Turns a result code into an error, and into store-wide trouble where it is more than this request's. */
 int sql_error(struct store *s, int rc, const char *doing, struct err *e);
+
+/* --- write.c --- */
+/* The revision a key points to; 0 if there is none. */
+int write_live_rv(struct store *s, int kind, const char *ns, const char *name, int64_t *ret);
+
+/* --- recent.c --- */
+void recent_init(struct store *s);
+void recent_put(struct store *s, int kind, int64_t rv, json_t *obj);
+void recent_drop(struct store *s);
+void recent_done(struct store *s);
 
 /* --- schema.c --- */
 #define SCHEMA_VERSION     1

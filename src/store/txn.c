@@ -208,6 +208,7 @@ static void roll_back(struct store *s)
 		sql_run_id(s, SQL_ROLLBACK);
 	s->open = false;
 	changes_clear(&s->changes);
+	recent_drop(s); /* the revisions will be given out again */
 	for (size_t i = 0; i < s->nkinds; i++)
 		if (s->kinds[i].pending)
 			s->kinds[i].pending = s->kinds[i].saved = false;

@@ -32,8 +32,7 @@ static int save_kind(struct store *s, int kind)
 	return rc;
 }
 
-/* The revision a key points to; 0 if there is none. */
-static int live_rv(struct store *s, int kind, const char *ns, const char *name, int64_t *ret)
+int write_live_rv(struct store *s, int kind, const char *ns, const char *name, int64_t *ret)
 {
 	sqlite3_stmt *st;
 	int rc = sql_use(s, SQL_LIVE_RV, &st);
@@ -158,7 +157,7 @@ int store_put(struct store *s, int kind, const char *ns, const char *name, json_
 	r.op = old ? STORE_UPDATED : STORE_CREATED;
 	rc = save_kind(s, kind);
 	if (rc == SQLITE_OK && old)
-		rc = live_rv(s, kind, ns, name, &r.prev);
+		rc = write_live_rv(s, kind, ns, name, &r.prev);
 	if (rc == SQLITE_OK && old && !r.prev)
 		return err_set(e, ERR_NOT_FOUND, "%s", "");
 	if (rc == SQLITE_OK)
@@ -171,6 +170,7 @@ int store_put(struct store *s, int kind, const char *ns, const char *name, json_
 		return txn_fail(s, rc, "writing an object", e);
 	s->rv = r.rv;
 	sbuf_steal(&text);
+	recent_put(s, kind, r.rv, obj);
 	txn_changed(s, &(struct change){ .rv = r.rv,
 					 .kind = kind,
 					 .op = r.op,

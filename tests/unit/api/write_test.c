@@ -204,6 +204,46 @@ TEST("the status door changes the status and the main door does not")
 	server_done(&s);
 }
 
+TEST("a patch changes no state that someone else has seen")
+{
+	static const char *const patches[] = { "{'metadata':{'labels':{'x':'y'}}}",
+					       "{'spec':{'activeDeadlineSeconds':5}}",
+					       "{'metadata':{'annotations':{'a':'b'}},'status':{'phase':'Failed'}}" };
+	struct server s = server_new();
+
+	server_make_pod(&s, "p");
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(patches); i++) {
+		struct api_request get = server_request(&s, VERB_GET, "v1/pods", "default", "p");
+		struct api_request req = server_request(&s, VERB_PATCH, "v1/pods", "default", "p");
+		json_auto_t *before = NULL;
+		json_auto_t *copy = NULL;
+
+		get.decoded = true;
+		before = server_call(&s, &get, NULL);
+		copy = jsonx_copy(before);
+		req.patch = i % 2 ? PATCH_STRATEGIC : PATCH_MERGE;
+		req.subresource = strstr(patches[i / 2], "status") ? "status" : NULL;
+		json_auto_t *after = server_call(&s, &req, patches[i / 2]);
+		CHECK(after != NULL);
+		CHECK(json_equal(before, copy));
+		CHECK(i % 2 || !json_equal(before, after));
+	}
+	server_done(&s);
+}
+
+TEST("what a kind always puts into metadata comes back when a patch takes it out")
+{
+	struct server s = server_new();
+	struct api_request req = server_request(&s, VERB_PATCH, "v1/namespaces", "", "default");
+
+	req.patch = PATCH_MERGE;
+	json_auto_t *a = server_call(&s, &req, "{'metadata':{'labels':{'kubernetes.io/metadata.name':null,'x':'y'}}}");
+	json_t *labels = jsonx_at(a, "metadata.labels");
+	CHECK_STR(json_string_value(json_object_get(labels, "kubernetes.io/metadata.name")), "default");
+	CHECK_STR(json_string_value(json_object_get(labels, "x")), "y");
+	server_done(&s);
+}
+
 TEST("a verb or subresource that a kind does not have is not found or not allowed")
 {
 	static const struct {

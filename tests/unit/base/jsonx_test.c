@@ -118,3 +118,17 @@ TEST("printing is compact or for people")
 	CHECK_STR(b.p, "{\"a\":[1,true]}");
 	CHECK_STR(pretty.p, "{\n  \"a\": [\n    1,\n    true\n  ]\n}\n");
 }
+
+TEST("a copy has containers of its own")
+{
+	json_auto_t *a = json_pack("{s:{s:[i, s, {s:n}]}, s:b, s:f}", "x", "y", 1, "t", "z", "b", 1, "r", 0.5);
+	json_auto_t *b = jsonx_copy(a);
+
+	CHECK(json_equal(a, b));
+	CHECK(jsonx_at(a, "x") != jsonx_at(b, "x"));
+	json_array_append_new(jsonx_at(b, "x.y"), json_true());
+	json_object_set_new(json_array_get(jsonx_at(b, "x.y"), 2), "z", json_integer(3));
+	CHECK_INT(json_array_size(jsonx_at(a, "x.y")), 3);
+	CHECK(json_is_null(json_object_get(json_array_get(jsonx_at(a, "x.y"), 2), "z")));
+	CHECK(jsonx_copy(NULL) == NULL);
+}
