@@ -148,3 +148,12 @@ struct ref calls_ref(const char *api_version, const char *plural, const json_t *
 			     .ns = jsonx_str(obj, "metadata.namespace"),
 			     .name = jsonx_str(obj, "metadata.name") };
 }
+
+bool calls_seen(const json_t *obj, const char *revision)
+{
+	int64_t at;
+	int64_t have;
+
+	return !str_int64(revision, 0, INT64_MAX, &at) ||
+	       !str_int64(jsonx_str_or(obj, "metadata.resourceVersion", ""), 0, INT64_MAX, &have) || have >= at;
+}

@@ -40,5 +40,7 @@ void calls_remove(struct calls *k, const char *key, const struct ref *ref, const
 
 /* Where an object is: version and plural are the caller's to know. */
 struct ref calls_ref(const char *api_version, const char *plural, const json_t *obj);
+/* Whether an object of a cache is at least as new as the revision that a write had for an answer. */
+bool calls_seen(const json_t *obj, const char *revision);
 
 #endif

@@ -191,13 +191,10 @@ void keeper_write_status(struct keeper *k, const char *key, const json_t *obj, j
 static bool is_behind(struct keeper *k, const char *key, const json_t *obj)
 {
 	const char *written = map_find(&k->written, key);
-	int64_t at = 0;
-	int64_t have = 0;
 
 	if (!written)
 		return false;
-	if (str_int64(written, 0, INT64_MAX, &at) &&
-	    str_int64(jsonx_str_or(obj, "metadata.resourceVersion", ""), 0, INT64_MAX, &have) && have < at)
+	if (!calls_seen(obj, written))
 		return true;
 	map_remove(&k->written, key);
 	return false;

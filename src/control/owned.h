@@ -11,11 +11,10 @@
 #define STOKER_CONTROL_OWNED_H
 
 #include "client/client.h"
-#include "control/calls.h"
+#include "control/adoption.h"
 #include "control/pod_facts.h"
 
 struct owned;
-struct selector;
 
 struct owned_pod {
 	struct pod_facts facts;
@@ -60,13 +59,6 @@ void owned_expect_gone(struct owned *o, const char *owner_uid, const char *pod_u
 bool owned_settled(struct owned *o, const char *owner_uid);
 
 /* --- owned_claim.c --- */
-struct claim_request {
-	const json_t *owner;
-	const char *api_version, *kind, *plural; /* of the owner */
-	const struct selector *selector;
-	const char *finalizer; /* that pods get when they are adopted and lose when they are released; or NULL */
-	bool adopt;            /* also look for orphans to adopt */
-};
 /* Lets pods go that no longer match and takes orphans that do.  True if calls were made: plan when they have ended. */
 bool owned_claim(struct owned *o, struct calls *calls, const char *key, const struct claim_request *r);
 
