@@ -93,6 +93,14 @@ static void tell_owner(struct children *ch, const json_t *child)
 	ch->kind->change(ch->arg, key);
 }
 
+static bool same_labels(const json_t *a, const json_t *b)
+{
+	const json_t *x = jsonx_at(a, "metadata.labels");
+	const json_t *y = jsonx_at(b, "metadata.labels");
+
+	return x == y || json_equal(x, y);
+}
+
 static void on_change(void *arg, const json_t *obj, const json_t *old)
 {
 	struct children *ch = arg;
@@ -105,8 +113,7 @@ static void on_change(void *arg, const json_t *obj, const json_t *old)
 		map_remove(&ch->expected, jsonx_str_or(old, "metadata.uid", ""));
 	tell_owner(ch, old);
 	tell_owner(ch, obj);
-	if (is_orphan(ch, obj) &&
-	    !(is_orphan(ch, old) && json_equal(jsonx_at(obj, "metadata.labels"), jsonx_at(old, "metadata.labels"))))
+	if (is_orphan(ch, obj) && !(is_orphan(ch, old) && same_labels(obj, old)))
 		ch->kind->orphan(ch->arg, obj);
 }
 
