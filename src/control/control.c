@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "control/claims.h"
 #include "control/cronjob.h"
+#include "control/deployment.h"
 #include "control/endpoints.h"
 #include "control/gc.h"
 #include "control/job.h"
@@ -56,6 +57,7 @@ WITH_PODS(jobs) COUNTED(jobs)
 ALONE(cronjobs) COUNTED(cronjobs)
 WITH_PODS(replicasets) COUNTED(replicasets)
 WITH_PODS(replicationcontrollers) COUNTED(replicationcontrollers)
+WITH_PODS(deployments) COUNTED(deployments)
 
 #define RUN(x_)         start_##x_, stop_##x_, NULL
 #define RUN_COUNTED(x_) start_##x_, stop_##x_, counts_##x_
@@ -70,6 +72,7 @@ static const struct controller controllers[] = {
 	{ "cronjob", "cronjob-controller", "batch/v1/cronjobs batch/v1/jobs", RUN_COUNTED(cronjobs) },
 	{ "replicaset", "replicaset-controller", "apps/v1/replicasets v1/pods", RUN_COUNTED(replicasets), .pods = true },
 	{ "replicationcontroller", "replicationcontroller-controller", "v1/replicationcontrollers v1/pods", RUN_COUNTED(replicationcontrollers), .pods = true },
+	{ "deployment", "deployment-controller", "apps/v1/deployments apps/v1/replicasets v1/pods", RUN_COUNTED(deployments), .pods = true },
 };
 /* clang-format on */
 
