@@ -132,8 +132,8 @@ json_t *history_make(const struct rollout *r, int64_t size)
 {
 	const json_t *d = r->deployment;
 	const char *ns = jsonx_str_or(d, "metadata.namespace", "");
-	json_auto_t *template = json_deep_copy(jsonx_at(d, "spec.template"));
-	json_t *selector = json_deep_copy(jsonx_at(d, "spec.selector"));
+	json_auto_t *template = jsonx_copy(jsonx_at(d, "spec.template"));
+	json_t *selector = jsonx_copy(jsonx_at(d, "spec.selector"));
 	auto_free char *hash = template_hash(template, jsonx_int_or(d, "status.collisionCount", 0));
 	json_t *notes = json_object();
 	json_t *spec;

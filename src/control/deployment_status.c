@@ -200,7 +200,7 @@ static void tell_failure(const struct rollout *r, json_t *list)
 
 static json_t *conditions_of(const json_t *deployment)
 {
-	json_t *list = json_deep_copy(jsonx_at(deployment, "status.conditions"));
+	json_t *list = jsonx_copy(jsonx_at(deployment, "status.conditions"));
 
 	return list ? list : json_array();
 }

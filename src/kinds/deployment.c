@@ -94,19 +94,20 @@ static const struct message condition =
 	MESSAGE("io.k8s.api.apps.v1.DeploymentCondition", condition_fields, .doc = "One fact about a Deployment.");
 
 static const struct field status_fields[] = {
-	F(1, "observedGeneration", INT64, .doc = "The metadata.generation that this status is about."),
-	F(2, "replicas", INT32, .doc = "Pods that exist, old and new."),
-	F(3, "updatedReplicas", INT32, .doc = "Pods made from the present template."),
-	F(4, "availableReplicas", INT32, .doc = "Pods ready for at least minReadySeconds."),
-	F(5, "unavailableReplicas", INT32, .doc = "Pods still missing or not yet available."),
+	F(1, "observedGeneration", INT64, .has_min = true, .doc = "The metadata.generation that this status is about."),
+	F(2, "replicas", INT32, .has_min = true, .doc = "Pods that exist, old and new."),
+	F(3, "updatedReplicas", INT32, .has_min = true, .doc = "Pods made from the present template."),
+	F(4, "availableReplicas", INT32, .has_min = true, .doc = "Pods ready for at least minReadySeconds."),
+	F(5, "unavailableReplicas", INT32, .has_min = true, .doc = "Pods still missing or not yet available."),
 	FL(6, "conditions", OBJECT, .msg = &condition, .merge_key = "type", .doc = "How the roll-out goes."),
-	F(7, "readyReplicas", INT32, .doc = "Pods that are ready."),
-	FP(8, "collisionCount", INT32,
+	F(7, "readyReplicas", INT32, .has_min = true, .doc = "Pods that are ready."),
+	FP(8, "collisionCount", INT32, .has_min = true,
 	   .doc = "How often a ReplicaSet's name was already taken; part of the next name."),
 };
 
-static const struct message status = MESSAGE("io.k8s.api.apps.v1.DeploymentStatus", status_fields,
-					     .doc = "What the controller last saw of a Deployment.");
+static const struct message status =
+	MESSAGE("io.k8s.api.apps.v1.DeploymentStatus", status_fields,
+		.doc = "What the controller last saw of a Deployment.", .validate = workload_check_counts);
 
 static const struct field fields[] = {
 	FIELDS_OBJECT,
@@ -120,7 +121,14 @@ static const struct message deployment = MESSAGE(
 
 static void validate_update(const json_t *obj, const json_t *old, struct err *e)
 {
+	const json_t *collisions = jsonx_at(obj, "status.collisionCount");
+	int64_t was = jsonx_int_or(old, "status.collisionCount", 0);
+
 	rule_fixed(obj, old, "spec.selector", e);
+	/* The next ReplicaSet would have a name that is known to be taken. */
+	if (jsonx_int_or(obj, "status.collisionCount", 0) < was)
+		path_invalid(PATH_FIELD(NULL, "status.collisionCount"), e, collisions ? collisions : json_null(),
+			     "cannot be decremented");
 }
 
 static json_t *cell_ready(const json_t *obj, int64_t now)

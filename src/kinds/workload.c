@@ -52,6 +52,7 @@ void workload_check_counts(const json_t *status, const struct path *at, struct e
 		const char *part, *whole, *said;
 	} rows[] = {
 		{ "fullyLabeledReplicas", "replicas", "status.replicas" },
+		{ "updatedReplicas", "replicas", "status.replicas" },
 		{ "readyReplicas", "replicas", "status.replicas" },
 		{ "availableReplicas", "replicas", "status.replicas" },
 		{ "availableReplicas", "readyReplicas", "readyReplicas" },

@@ -70,9 +70,9 @@ TEST("a ReplicaSet's and a ReplicationController's numbers make sense, and their
 
 TEST("a status counts no more of the ready than there are")
 {
-	static const struct kind *const kinds[] = { &kind_replica_set, &kind_replication_controller };
+	static const struct kind *const kinds[] = { &kind_replica_set, &kind_replication_controller, &kind_deployment };
 	static const struct rule_row rows[] = {
-		{ "{'replicas':2,'readyReplicas':2,'availableReplicas':1,'fullyLabeledReplicas':0}", "" },
+		{ "{'replicas':2,'readyReplicas':2,'availableReplicas':1}", "" },
 		{ "{'replicas':-1}", "status.replicas: Invalid value: -1: must be greater than or equal to 0" },
 		{ "{'replicas':1,'readyReplicas':2}",
 		  "status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas" },
@@ -83,7 +83,7 @@ TEST("a status counts no more of the ready than there are")
 	for (size_t i = 0; i < ARRAY_SIZE(kinds) * ARRAY_SIZE(rows); i++) {
 		const struct rule_row *row = &rows[i % ARRAY_SIZE(rows)];
 		const struct kind *kind = kinds[i / ARRAY_SIZE(rows)];
-		json_auto_t *obj = test_json(kind == &kind_replica_set ? WORKLOAD : CONTROLLER);
+		json_auto_t *obj = test_json(kind == &kind_replication_controller ? CONTROLLER : WORKLOAD);
 		struct err e = ERR_INIT;
 
 		test_admit(kind, obj, &e);
@@ -119,6 +119,33 @@ TEST("a Deployment's strategy makes sense")
 	};
 
 	test_rules(&kind_deployment, WORKLOAD, rows, ARRAY_SIZE(rows));
+}
+
+TEST("a Deployment's new pods are among its pods, and its collisions are never fewer than before")
+{
+	static const struct rule_row rows[] = {
+		{ "{'replicas':2,'updatedReplicas':2,'collisionCount':3}", "" },
+		{ "{'replicas':1,'updatedReplicas':2,'collisionCount':2}",
+		  "status.updatedReplicas: Invalid value: 2: cannot be greater than status.replicas" },
+		{ "{'collisionCount':1}", "status.collisionCount: Invalid value: 1: cannot be decremented" },
+		{ "{}", "status.collisionCount: Invalid value: null: cannot be decremented" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *old = test_json(WORKLOAD);
+		struct err e = ERR_INIT;
+
+		test_admit(&kind_deployment, old, &e);
+		json_object_set_new(old, "status", test_json("{'collisionCount':2}"));
+		json_auto_t *obj = json_copy(old);
+
+		json_object_set_new(obj, "status", test_json(rows[i].change));
+		kind_validate(&kind_deployment, obj, &e);
+		kind_validate_update(&kind_deployment, obj, old, &e);
+		auto_free char *got = test_causes(&e);
+
+		CHECK_STR(got, rows[i].want);
+	}
 }
 
 TEST("a Deployment gets Kubernetes' defaults, and keeps a zero that was meant")
