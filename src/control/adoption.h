@@ -13,6 +13,8 @@ struct claim_request {
 	const struct selector *selector;
 	const char *finalizer; /* that objects get when they are adopted and lose when they are released; or NULL */
 	bool adopt;            /* also look for orphans to adopt */
+	/* Whether an object may be the owner's by more than its labels; or NULL. */
+	bool (*is_member)(const json_t *owner, const json_t *obj);
 };
 
 /* `child` is where `obj` is. */

@@ -110,29 +110,54 @@ struct workqueue_counts keeper_counts(const struct keeper *k)
 
 /* ---- writing ---- */
 
+static void note_pod(struct keeper *k, const json_t *obj, const char *verb, const char *pod, const char *error)
+{
+	static const struct {
+		const char *verb, *done, *failed, *done_text, *failed_text;
+	} words[] = {
+		{ "create", "SuccessfulCreate", "FailedCreate", "Created pod: ", "Error creating: " },
+		{ "delete", "SuccessfulDelete", "FailedDelete", "Deleted pod: ", "Error deleting: " },
+	};
+	bool deleted = streq(verb, words[1].verb);
+	auto_free char *text =
+		k->kind->pod_event ? k->kind->pod_event(obj, verb, pod, error)
+				   : xasprintf("%s%s", error ? words[deleted].failed_text : words[deleted].done_text,
+					       error ? error : pod);
+
+	events_note(k->events, obj, error ? "Warning" : "Normal", error ? words[deleted].failed : words[deleted].done,
+		    "%s", text);
+}
+
+void keeper_refused(struct keeper *k, const char *key, const char *why)
+{
+	map_set(&k->refused, key, xstrdup(why));
+}
+
+/* What it carries is {"owner", "name"}; a name that the API makes is "". */
 static void on_created(void *arg, const struct answer *a)
 {
 	struct keeper *k = arg;
+	const json_t *owner = json_object_get(a->what, "owner");
 
 	if (a->e->kind == ERR_NONE) {
 		map_remove(&k->refused, a->key);
-		owned_expect(k->owned, jsonx_str_or(a->what, "metadata.uid", ""), a->obj);
-		events_note(k->events, a->what, "Normal", "SuccessfulCreate", "Created pod: %s",
-			    jsonx_str_or(a->obj, "metadata.name", ""));
+		owned_expect(k->owned, jsonx_str_or(owner, "metadata.uid", ""), a->obj);
+		note_pod(k, owner, "create", jsonx_str_or(a->obj, "metadata.name", ""), NULL);
 		return;
 	}
 	/* A namespace on its way out takes nothing new, and the owner goes with it. */
 	if (a->e->ncauses && a->e->causes[0].kind == CAUSE_TERMINATING)
 		return;
-	map_set(&k->refused, a->key, xstrdup(a->e->text));
-	events_note(k->events, a->what, "Warning", "FailedCreate", "Error creating: %s", a->e->text);
+	keeper_refused(k, a->key, a->e->text);
+	note_pod(k, owner, "create", jsonx_str_or(a->what, "name", ""), a->e->text);
 }
 
 void keeper_create_pod(struct keeper *k, const char *key, const json_t *obj, const json_t *pod)
 {
 	struct ref ref = { .api_version = "v1", .plural = "pods", .ns = jsonx_str(obj, "metadata.namespace") };
+	json_auto_t *what = json_pack("{s:O, s:s}", "owner", obj, "name", jsonx_str_or(pod, "metadata.name", ""));
 
-	calls_create(k->calls, key, &ref, pod, on_created, obj);
+	calls_create(k->calls, key, &ref, pod, on_created, what);
 }
 
 /* What it carries is {"owner", "uid", "name"}. */
@@ -144,11 +169,10 @@ static void on_removed(void *arg, const struct answer *a)
 	if (a->e->kind == ERR_NONE) {
 		map_remove(&k->stuck, a->key);
 		owned_expect_gone(k->owned, jsonx_str_or(owner, "metadata.uid", ""), jsonx_str_or(a->what, "uid", ""));
-		events_note(k->events, owner, "Normal", "SuccessfulDelete", "Deleted pod: %s",
-			    jsonx_str_or(a->what, "name", ""));
+		note_pod(k, owner, "delete", jsonx_str_or(a->what, "name", ""), NULL);
 	} else if (a->e->kind != ERR_NOT_FOUND && a->e->kind != ERR_CONFLICT) {
 		map_set(&k->stuck, a->key, xstrdup(a->e->text));
-		events_note(k->events, owner, "Warning", "FailedDelete", "Error deleting: %s", a->e->text);
+		note_pod(k, owner, "delete", jsonx_str_or(a->what, "name", ""), a->e->text);
 	}
 }
 
@@ -221,6 +245,7 @@ static bool claim(struct keeper *k, const char *key, const json_t *obj)
 				   .kind = k->kind->kind,
 				   .plural = k->kind->plural,
 				   .finalizer = k->kind->finalizer,
+				   .is_member = k->kind->is_member,
 				   .adopt = map_find(&k->adopt, key) &&
 					    (!k->kind->may_adopt || k->kind->may_adopt(obj)) };
 	struct selector *selector;
@@ -350,6 +375,14 @@ static void on_orphan(void *arg, const struct pod_facts *pod)
 			keeper_may_adopt(k, key);
 }
 
+static void on_gone(void *arg, const struct pod_facts *pod)
+{
+	struct keeper *k = arg;
+
+	if (k->kind->pod_gone)
+		k->kind->pod_gone(k->arg, pod);
+}
+
 void keeper_start(struct keeper *k)
 {
 	const struct owned_pod *pod;
@@ -395,7 +428,7 @@ struct keeper *keeper_new(struct client *c, struct owned *owned, const struct ke
 	map_init(&k->refused, free);
 	map_init(&k->stuck, free);
 	if (owned)
-		owned_follow(owned, &(struct owned_handlers){ kind->kind, on_pod, on_orphan, on_synced, k });
+		owned_follow(owned, &(struct owned_handlers){ kind->kind, on_pod, on_orphan, on_synced, k, on_gone });
 	k->informer = informer_new(c, &ref, NULL,
 				   &(struct informer_handlers){ .change = on_object, .synced = on_synced, .arg = k });
 	return k;

@@ -49,6 +49,13 @@ struct keeper_kind {
 	bool (*synced)(void *arg);
 	/* Objects and pods are complete: nothing has been looked at yet. */
 	void (*started)(void *arg);
+	/* Whether a pod may be the object's by more than its labels: one that may not is let go. */
+	bool (*is_member)(const json_t *obj, const json_t *pod);
+	/* Any pod went, whoever controlled it: its name is free. */
+	void (*pod_gone)(void *arg, const struct pod_facts *pod);
+	/* What events say of a pod that was made or deleted (verb: "create", "delete") or, if error is not NULL, was
+	 * not; a new text.  Without it they are the words of Job and ReplicaSet. */
+	char *(*pod_event)(const json_t *obj, const char *verb, const char *pod, const char *error);
 };
 
 /* `owned` is shared and outlives it; NULL if the kind has no pods of its own. */
@@ -78,6 +85,8 @@ void keeper_create_pod(struct keeper *k, const char *key, const json_t *obj, con
 void keeper_remove_pod(struct keeper *k, const char *key, const json_t *obj, const struct pod_facts *p);
 /* On the revision that was planned for; nothing if it is the status that the object has. */
 void keeper_write_status(struct keeper *k, const char *key, const json_t *obj, json_t *status);
+/* A pod could not be made because what it needs could not: keeper_create_error() tells. */
+void keeper_refused(struct keeper *k, const char *key, const char *why);
 /* The error of the last creation of a pod for this object, until one succeeds or the object goes; or NULL. */
 const char *keeper_create_error(const struct keeper *k, const char *key);
 /* The same of deletions. */

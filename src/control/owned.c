@@ -186,6 +186,9 @@ static void pod_gone(struct owned *o, struct owned_pod *p)
 	map_remove(&o->pods, facts.uid);
 	if (ref)
 		tell_change(o, ref, NULL, &facts);
+	for (const struct follower *f = o->followers; f; f = f->next)
+		if (f->h.gone)
+			f->h.gone(f->h.arg, &facts);
 }
 
 static void pod_came(struct owned *o, const json_t *obj)

@@ -33,6 +33,8 @@ struct owned_handlers {
 	/* The first list is complete. */
 	void (*synced)(void *arg);
 	void *arg;
+	/* Any pod went, whoever controlled it: its name is free.  May be NULL. */
+	void (*gone)(void *arg, const struct pod_facts *pod);
 };
 
 struct owned *owned_new(struct client *c);

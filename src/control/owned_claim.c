@@ -6,7 +6,8 @@
 
 static bool matches(const struct claim_request *r, const struct pod_facts *p)
 {
-	return selector_match_labels(r->selector, jsonx_at(p->obj, "metadata.labels"));
+	return selector_match_labels(r->selector, jsonx_at(p->obj, "metadata.labels")) &&
+	       (!r->is_member || r->is_member(r->owner, p->obj));
 }
 
 bool owned_claim(struct owned *o, struct calls *calls, const char *key, const struct claim_request *r)
