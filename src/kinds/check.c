@@ -96,7 +96,7 @@ int message_validate(const struct message *m, const json_t *obj, const struct pa
 		const struct field *f = message_field(m, key);
 
 		if (f && (f->type == FIELD_OBJECT || f->values || f->has_min))
-			check_field(f, v, PATH_FIELD(at, key), e);
+			check_field(f, v, &(struct path){ .up = at, .name = key, .in = obj }, e);
 	}
 	check_own(m, obj, at, e);
 	return e->ncauses > before ? -1 : 0;

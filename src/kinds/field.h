@@ -82,6 +82,7 @@ struct path {
 	const char *name; /* a field, or NULL: an index or a key */
 	const char *key;  /* map key, or NULL */
 	size_t index;
+	const json_t *in; /* the object that has the field; NULL outside of message_validate() */
 };
 
 #define PATH_FIELD(up_, name_) (&(struct path){ .up = (up_), .name = (name_) })

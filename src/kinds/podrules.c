@@ -23,24 +23,10 @@ static const struct {
 
 /* What is known of the pod while its containers are walked; the objects are used as sets. */
 struct walk {
-	json_t *volumes;
 	json_t *names;
 	json_t *host_ports;
 	bool host_network;
 };
-
-static void mounts_exist(const struct walk *w, const json_t *mounts, const struct path *at, struct err *e)
-{
-	size_t i;
-	json_t *mount;
-
-	json_array_foreach (mounts, i, mount) {
-		const char *name = jsonx_str_or(mount, "name", "");
-
-		if (*name && !json_object_get(w->volumes, name))
-			rule_not_found(PATH_FIELD(PATH_INDEX(at, i), "name"), e, name);
-	}
-}
 
 static void host_ports_validate(const struct walk *w, const json_t *ports, const struct path *at, struct err *e)
 {
@@ -80,25 +66,9 @@ static void containers_validate(const struct walk *w, const json_t *list, enum c
 		if (json_string_length(name))
 			json_object_set_new(w->names, json_string_value(name), json_true());
 		container_validate_place(container, place, here, e);
-		mounts_exist(w, json_object_get(container, "volumeMounts"), PATH_FIELD(here, "volumeMounts"), e);
-		mounts_exist(w, json_object_get(container, "volumeDevices"), PATH_FIELD(here, "volumeDevices"), e);
 		if (place == CONTAINER_MAIN)
 			host_ports_validate(w, json_object_get(container, "ports"), PATH_FIELD(here, "ports"), e);
 	}
-}
-
-static json_t *names_of(const json_t *array)
-{
-	json_t *set = json_object(), *item;
-	size_t i;
-
-	json_array_foreach (array, i, item) {
-		const char *name = jsonx_str(item, "name");
-
-		if (name)
-			json_object_set_new(set, name, json_true());
-	}
-	return set;
 }
 
 static void names_validate(const json_t *spec, const struct path *at, struct err *e)
@@ -148,11 +118,55 @@ static void dns_validate(const json_t *spec, const struct path *at, struct err *
 			      "must provide at least one DNS nameserver when `dnsPolicy` is None");
 }
 
+/* The names of volumes, and of templates of claims that become volumes. */
+static json_t *names_of(const json_t *volumes, const json_t *claims)
+{
+	json_t *set = json_object(), *item;
+	size_t i;
+
+	json_array_foreach (volumes, i, item)
+		json_object_set_new(set, jsonx_str_or(item, "name", ""), json_true());
+	json_array_foreach (claims, i, item)
+		json_object_set_new(set, jsonx_str_or(item, "metadata.name", ""), json_true());
+	return set;
+}
+
+static void mounts_exist(const json_t *volumes, const json_t *mounts, const struct path *at, struct err *e)
+{
+	size_t i;
+	json_t *mount;
+
+	json_array_foreach (mounts, i, mount) {
+		const char *name = jsonx_str_or(mount, "name", "");
+
+		if (*name && !json_object_get(volumes, name))
+			rule_not_found(PATH_FIELD(PATH_INDEX(at, i), "name"), e, name);
+	}
+}
+
+static void mounts_validate(const json_t *spec, const struct path *at, struct err *e)
+{
+	/* Beside the template: only a StatefulSet has them. */
+	const json_t *claims = at && at->up ? json_object_get(at->up->in, "volumeClaimTemplates") : NULL;
+	json_auto_t *volumes = names_of(json_object_get(spec, "volumes"), claims);
+	json_t *c;
+	size_t n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(container_lists); i++)
+		json_array_foreach (json_object_get(spec, container_lists[i].list), n, c) {
+			const struct path *here = PATH_INDEX(PATH_FIELD(at, container_lists[i].list), n);
+
+			mounts_exist(volumes, json_object_get(c, "volumeMounts"), PATH_FIELD(here, "volumeMounts"), e);
+			mounts_exist(volumes, json_object_get(c, "volumeDevices"), PATH_FIELD(here, "volumeDevices"),
+				     e);
+		}
+}
+
 void pod_spec_validate(const json_t *spec, const struct path *at, struct err *e)
 {
 	const json_t *volumes = json_object_get(spec, "volumes");
-	json_auto_t *known = names_of(volumes), *names = json_object(), *ports = json_object();
-	struct walk w = { known, names, ports, jsonx_bool_or(spec, "hostNetwork", false) };
+	json_auto_t *names = json_object(), *ports = json_object();
+	struct walk w = { names, ports, jsonx_bool_or(spec, "hostNetwork", false) };
 
 	rule_unique(volumes, "name", PATH_FIELD(at, "volumes"), e);
 	for (size_t i = 0; i < ARRAY_SIZE(container_lists); i++)
@@ -163,4 +177,5 @@ void pod_spec_validate(const json_t *spec, const struct path *at, struct err *e)
 	names_validate(spec, at, e);
 	gates_validate(spec, at, e);
 	dns_validate(spec, at, e);
+	mounts_validate(spec, at, e);
 }

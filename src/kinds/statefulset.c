@@ -2,8 +2,10 @@
 /* statefulset.c - apps/v1 StatefulSet: pods with a number, a name and volumes of their own that outlive them */
 #include "kinds/cells.h"
 #include "kinds/core.h"
+#include "kinds/names.h"
 #include "kinds/rest.h"
 #include "kinds/rest_rules.h"
+#include "kinds/rules.h"
 #include "kinds/workload.h"
 
 static const struct field rolling_update_fields[] = {
@@ -105,8 +107,30 @@ static void spec_defaults(json_t *obj)
 	}
 }
 
+/* A claim's name becomes a volume's, and part of the claims' names. */
+static void claims_validate(const json_t *claims, const struct path *at, struct err *e)
+{
+	json_auto_t *seen = json_object();
+	json_t *claim;
+	size_t i;
+
+	json_array_foreach (claims, i, claim) {
+		const json_t *name = jsonx_at(claim, "metadata.name");
+		const struct path *here = PATH_FIELD(PATH_FIELD(PATH_INDEX(at, i), "metadata"), "name");
+
+		if (!json_string_length(name))
+			path_required(here, e, NULL);
+		else if (json_object_get(seen, json_string_value(name)))
+			path_duplicate(here, e, name);
+		else
+			rule_text(name, here, e, name_check_label);
+		json_object_set_new(seen, json_string_length(name) ? json_string_value(name) : "", json_true());
+	}
+}
+
 static void spec_validate(const json_t *obj, const struct path *at, struct err *e)
 {
+	claims_validate(json_object_get(obj, "volumeClaimTemplates"), PATH_FIELD(at, "volumeClaimTemplates"), e);
 	workload_check_selector(obj, at, "statefulset", e);
 	workload_check_restart(obj, at, "StatefulSet", e);
 }
@@ -121,20 +145,22 @@ static const struct message condition =
 	MESSAGE("io.k8s.api.apps.v1.StatefulSetCondition", condition_fields, .doc = "One fact about a StatefulSet.");
 
 static const struct field status_fields[] = {
-	F(1, "observedGeneration", INT64, .doc = "The metadata.generation that this status is about."),
-	F(2, "replicas", INT32, .doc = "Pods that exist."),
-	F(3, "readyReplicas", INT32, .doc = "Pods that are ready."),
-	F(4, "currentReplicas", INT32, .doc = "Pods of the revision in currentRevision."),
-	F(5, "updatedReplicas", INT32, .doc = "Pods of the revision in updateRevision."),
+	F(1, "observedGeneration", INT64, .has_min = true, .doc = "The metadata.generation that this status is about."),
+	F(2, "replicas", INT32, .has_min = true, .doc = "Pods that exist."),
+	F(3, "readyReplicas", INT32, .has_min = true, .doc = "Pods that are ready."),
+	F(4, "currentReplicas", INT32, .has_min = true, .doc = "Pods of the revision in currentRevision."),
+	F(5, "updatedReplicas", INT32, .has_min = true, .doc = "Pods of the revision in updateRevision."),
 	F(6, "currentRevision", STRING, .doc = "Revision of the pods that are not yet updated."),
 	F(7, "updateRevision", STRING, .doc = "Revision of the present template."),
-	FP(9, "collisionCount", INT32, .doc = "How often a revision's name was already taken; part of the next name."),
+	FP(9, "collisionCount", INT32, .has_min = true,
+	   .doc = "How often a revision's name was already taken; part of the next name."),
 	FL(10, "conditions", OBJECT, .msg = &condition, .merge_key = "type", .doc = "Facts about the StatefulSet."),
-	F(11, "availableReplicas", INT32, .doc = "Pods ready for at least minReadySeconds."),
+	F(11, "availableReplicas", INT32, .has_min = true, .doc = "Pods ready for at least minReadySeconds."),
 };
 
-static const struct message status = MESSAGE("io.k8s.api.apps.v1.StatefulSetStatus", status_fields,
-					     .doc = "What the controller last saw of a StatefulSet.");
+static const struct message status =
+	MESSAGE("io.k8s.api.apps.v1.StatefulSetStatus", status_fields,
+		.doc = "What the controller last saw of a StatefulSet.", .validate = workload_check_counts);
 
 static const struct field fields[] = {
 	FIELDS_OBJECT,

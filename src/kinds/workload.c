@@ -56,6 +56,8 @@ void workload_check_counts(const json_t *status, const struct path *at, struct e
 		{ "readyReplicas", "replicas", "status.replicas" },
 		{ "availableReplicas", "replicas", "status.replicas" },
 		{ "availableReplicas", "readyReplicas", "readyReplicas" },
+		{ "currentReplicas", "replicas", "status.replicas" },
+		{ "updatedReplicas", "replicas", "status.replicas" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)

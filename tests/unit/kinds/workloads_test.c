@@ -70,7 +70,8 @@ TEST("a ReplicaSet's and a ReplicationController's numbers make sense, and their
 
 TEST("a status counts no more of the ready than there are")
 {
-	static const struct kind *const kinds[] = { &kind_replica_set, &kind_replication_controller, &kind_deployment };
+	static const struct kind *const kinds[] = { &kind_replica_set, &kind_replication_controller, &kind_deployment,
+						    &kind_stateful_set };
 	static const struct rule_row rows[] = {
 		{ "{'replicas':2,'readyReplicas':2,'availableReplicas':1}", "" },
 		{ "{'replicas':-1}", "status.replicas: Invalid value: -1: must be greater than or equal to 0" },
@@ -210,6 +211,37 @@ TEST("a claim template of a StatefulSet is a whole claim")
 	CHECK_STR(jsonx_str(claim, "spec.volumeMode"), "Filesystem");
 	CHECK_STR(jsonx_str(claim, "status.phase"), "Pending");
 	CHECK_INT(jsonx_int_or(obj, "spec.updateStrategy.rollingUpdate.partition", -1), 0);
+}
+
+#define CLAIM(name)                                                                                                    \
+	"{'metadata':{" name "},'spec':{'accessModes':['ReadWriteOnce'],'resources':{'requests':{'storage':'1Gi'}}}}"
+#define MOUNTS(of)                                                                                                     \
+	"'template':{'spec':{'containers':[{'name':'c','image':'i:1','volumeMounts':[{'name':'" of                     \
+	"','mountPath':'/d'}]}]}}"
+
+TEST("a StatefulSet's containers mount claims of its templates, and those have names")
+{
+	static const struct rule_row rows[] = {
+		{ "{'spec':{'volumeClaimTemplates':[" CLAIM("'name':'d'") "]," MOUNTS("d") "}}", "" },
+		{ "{'spec':{'volumeClaimTemplates':[" CLAIM("'name':'d'") "]," MOUNTS("e") "}}",
+		  "spec.template.spec.containers[0].volumeMounts[0].name: Not found: \"e\"" },
+		{ "{'spec':{'volumeClaimTemplates':[" CLAIM("") "]}}",
+		  "spec.volumeClaimTemplates[0].metadata.name: Required value" },
+		{ "{'spec':{'volumeClaimTemplates':[" CLAIM("'name':'d'") "," CLAIM("'name':'d'") "]}}",
+		  "spec.volumeClaimTemplates[1].metadata.name: Duplicate value: \"d\"" },
+		{ "{'spec':{'replicas':-1,'ordinals':{'start':-1},'minReadySeconds':-1,'revisionHistoryLimit':-1}}",
+		  "spec.replicas: Invalid value: -1: must be greater than or equal to 0\n"
+		  "spec.ordinals.start: Invalid value: -1: must be greater than or equal to 0\n"
+		  "spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0\n"
+		  "spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0" },
+		{ "{'spec':{'persistentVolumeClaimRetentionPolicy':{'whenDeleted':'x'}}}",
+		  "spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: \"x\": supported values: "
+		  "\"Retain\", \"Delete\"" },
+		{ "{'spec':{'template':{'spec':{'restartPolicy':'Never'}}}}",
+		  "spec.template.spec.restartPolicy: Unsupported value: \"Never\": supported values: \"Always\"" },
+	};
+
+	test_rules(&kind_stateful_set, WORKLOAD, rows, ARRAY_SIZE(rows));
 }
 
 TEST("what may not change does not")
