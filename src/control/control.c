@@ -11,6 +11,7 @@
 #include "control/job.h"
 #include "control/namespace.h"
 #include "control/replicas.h"
+#include "control/statefulset.h"
 
 struct controller {
 	const char *name;  /* as kube-controller-manager's --controllers has it, */
@@ -58,6 +59,7 @@ ALONE(cronjobs) COUNTED(cronjobs)
 WITH_PODS(replicasets) COUNTED(replicasets)
 WITH_PODS(replicationcontrollers) COUNTED(replicationcontrollers)
 WITH_PODS(deployments) COUNTED(deployments)
+WITH_PODS(statefulsets) COUNTED(statefulsets)
 
 #define RUN(x_)         start_##x_, stop_##x_, NULL
 #define RUN_COUNTED(x_) start_##x_, stop_##x_, counts_##x_
@@ -73,6 +75,7 @@ static const struct controller controllers[] = {
 	{ "replicaset", "replicaset-controller", "apps/v1/replicasets v1/pods", RUN_COUNTED(replicasets), .pods = true },
 	{ "replicationcontroller", "replicationcontroller-controller", "v1/replicationcontrollers v1/pods", RUN_COUNTED(replicationcontrollers), .pods = true },
 	{ "deployment", "deployment-controller", "apps/v1/deployments apps/v1/replicasets v1/pods", RUN_COUNTED(deployments), .pods = true },
+	{ "statefulset", "statefulset-controller", "apps/v1/statefulsets apps/v1/controllerrevisions v1/persistentvolumeclaims v1/pods", RUN_COUNTED(statefulsets), .pods = true },
 };
 /* clang-format on */
 

@@ -342,6 +342,17 @@ static void on_object(void *arg, const json_t *obj, const json_t *old)
 	workqueue_add(k->queue, key);
 }
 
+enum keeper_when keeper_pod_counts(void *arg, const char *key, const struct pod_facts *now, const struct pod_facts *old)
+{
+	(void)arg;
+	(void)key;
+	if (!now || !old || now->phase != old->phase || now->deleting != old->deleting || now->ready != old->ready ||
+	    now->ready_since != old->ready_since ||
+	    !json_equal(jsonx_at(now->obj, "metadata.labels"), jsonx_at(old->obj, "metadata.labels")))
+		return KEEPER_NOW;
+	return KEEPER_NOT;
+}
+
 static void on_pod(void *arg, const json_t *owner_ref, const struct pod_facts *pod, const struct pod_facts *old)
 {
 	struct keeper *k = arg;

@@ -58,6 +58,10 @@ struct keeper_kind {
 	char *(*pod_event)(const json_t *obj, const char *verb, const char *pod, const char *error);
 };
 
+/* For pod_changed of kinds that count their pods: phase, readiness, deletion, labels. */
+enum keeper_when keeper_pod_counts(void *arg, const char *key, const struct pod_facts *now,
+				   const struct pod_facts *old);
+
 /* `owned` is shared and outlives it; NULL if the kind has no pods of its own. */
 struct keeper *keeper_new(struct client *c, struct owned *owned, const struct keeper_kind *kind, void *arg);
 void keeper_free(struct keeper *k);

@@ -117,17 +117,6 @@ static void on_object(void *arg, const char *key, const json_t *obj, const json_
 		map_remove(&k->batches, key);
 }
 
-static enum keeper_when on_pod(void *arg, const char *key, const struct pod_facts *now, const struct pod_facts *old)
-{
-	(void)arg;
-	(void)key;
-	if (!now || !old || now->phase != old->phase || now->deleting != old->deleting || now->ready != old->ready ||
-	    now->ready_since != old->ready_since ||
-	    !json_equal(jsonx_at(now->obj, "metadata.labels"), jsonx_at(old->obj, "metadata.labels")))
-		return KEEPER_NOW;
-	return KEEPER_NOT;
-}
-
 static const struct keeper_kind replica_set = {
 	.api_version = "apps/v1",
 	.kind = "ReplicaSet",
@@ -135,7 +124,7 @@ static const struct keeper_kind replica_set = {
 	.component = "replicaset-controller",
 	.plan = plan,
 	.changed = on_object,
-	.pod_changed = on_pod,
+	.pod_changed = keeper_pod_counts,
 };
 
 static const struct keeper_kind replication_controller = {
@@ -146,7 +135,7 @@ static const struct keeper_kind replication_controller = {
 	.plain_selector = true,
 	.plan = plan,
 	.changed = on_object,
-	.pod_changed = on_pod,
+	.pod_changed = keeper_pod_counts,
 };
 
 static struct replicas *replicas_new(struct client *c, struct owned *owned, const struct keeper_kind *kind)

@@ -6,12 +6,10 @@
  */
 #include "control/replicas_plan.h"
 
-#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/map.h"
 #include "base/mem.h"
-
-#define FAILURE "ReplicaFailure"
+#include "control/status.h"
 
 /* ---- too many ---- */
 
@@ -69,48 +67,6 @@ static bool fully_labeled(const struct pod_facts *p, const json_t *template_labe
 	return true;
 }
 
-static void set_count(json_t *status, const char *key, int64_t n)
-{
-	if (n)
-		json_object_set_new(status, key, json_integer(n));
-	else
-		json_object_del(status, key);
-}
-
-static json_t *failure(const struct replicas_view *v, const char *reason, const char *message)
-{
-	char now[CLOCK_RFC3339_LEN];
-
-	clock_rfc3339(v->now, now);
-	return json_pack("{s:s, s:s, s:s, s:s, s:o}", "type", FAILURE, "status", "True", "lastTransitionTime", now,
-			 "reason", reason, "message", jsonx_string(message));
-}
-
-/* One that is there already stays as it is: its message may name another pod each time. */
-static void set_failure(json_t *status, const struct replicas_view *v, const char *reason, const char *message)
-{
-	json_t *old = json_object_get(status, "conditions");
-	json_t *next = json_array();
-	bool there = false;
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (old, i, c) {
-		bool ours = str_same(jsonx_str(c, "type"), FAILURE);
-
-		there = there || (ours && str_same(jsonx_str(c, "reason"), reason));
-		if (!ours || (reason && str_same(jsonx_str(c, "reason"), reason)))
-			json_array_append(next, c);
-	}
-	if (reason && !there)
-		json_array_append_new(next, failure(v, reason, message));
-	if (json_array_size(next))
-		json_object_set(status, "conditions", next);
-	else
-		json_object_del(status, "conditions");
-	json_decref(next);
-}
-
 static void count(const struct replicas_view *v, const struct pod_facts *const *active, size_t nactive,
 		  struct replicas_plan *p)
 {
@@ -126,10 +82,10 @@ static void count(const struct replicas_view *v, const struct pod_facts *const *
 		available += pod_available(active[i], min_ready, v->now, &p->again);
 	}
 	json_object_set_new(p->status, "replicas", json_integer((json_int_t)nactive));
-	set_count(p->status, "fullyLabeledReplicas", labeled);
-	set_count(p->status, "readyReplicas", ready);
-	set_count(p->status, "availableReplicas", available);
-	set_count(p->status, "observedGeneration", jsonx_int_or(v->obj, "metadata.generation", 0));
+	status_set_count(p->status, "fullyLabeledReplicas", labeled);
+	status_set_count(p->status, "readyReplicas", ready);
+	status_set_count(p->status, "availableReplicas", available);
+	status_set_count(p->status, "observedGeneration", jsonx_int_or(v->obj, "metadata.generation", 0));
 }
 
 /* ---- the plan ---- */
@@ -156,7 +112,7 @@ void replicas_plan(const struct replicas_view *v, struct replicas_plan *p)
 		reason = v->remove_error ? "FailedDelete" : NULL;
 	}
 	count(v, active, nactive, p);
-	set_failure(p->status, v, reason, nactive < want ? v->create_error : v->remove_error);
+	status_set_failure(p->status, v->now, reason, nactive < want ? v->create_error : v->remove_error);
 }
 
 void replicas_plan_done(struct replicas_plan *p)

@@ -37,8 +37,8 @@ static void on_orphan(void *arg, const json_t *obj)
 	struct follower *f = arg;
 	const char *name = jsonx_str_or(obj, "metadata.name", "");
 	const char *dash = strrchr(name, '-');
-	auto_free char *key = xasprintf("%s/%.*s", jsonx_str_or(obj, "metadata.namespace", ""),
-					dash ? (int)(dash - name) : 0, name);
+	auto_free char *key =
+		xasprintf("%s/%.*s", jsonx_str_or(obj, "metadata.namespace", ""), dash ? (int)(dash - name) : 0, name);
 
 	f->h.change(f->h.arg, key);
 }
