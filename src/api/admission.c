@@ -2,7 +2,8 @@
 /* admission.c - rules that look beyond the object: its namespace, the caller's rights, other objects
  *
  * One row a rule.  A rule applies to the kinds it names (or to all) and runs on create, update or both; `assigners` put
- * in what the server chooses, `advisers` warn, `followers` hear of what was written.
+ * in what the server chooses, `budgets` say whether there is room, `advisers` warn, `followers` hear of what was
+ * written.
  *
  * On an update, members that the request left alone are those of the stored object, which never changes: a rule that
  * has to change one puts a copy in its place.
@@ -11,8 +12,11 @@
 #include "api/authz.h"
 #include "api/crd.h"
 #include "api/default_class.h"
+#include "api/limit_range.h"
+#include "api/owner_cycle.h"
 #include "api/pod_owner.h"
 #include "api/pod_security.h"
+#include "api/quota.h"
 #include "api/service_address.h"
 #include "api/stored.h"
 #include "api/verbs.h"
@@ -108,10 +112,19 @@ static const struct admit_rule rules[] = {
 	{ NULL, NULL, pod_owner_mark },
 	{ "", "pods", pod_owner_admit }, /* first: it fills in what the levels ask for */
 	{ "", "pods", pod_security_admit },
+	{ "", "pods", limit_range_default },
+	{ NULL, NULL, owner_cycle_admit },
 };
 
 static const struct admit_rule assigners[] = {
 	{ "", "services", service_address_assign },
+};
+
+/* Whether there is room for an object that is otherwise as it should be; the last word. */
+static const struct admit_rule budgets[] = {
+	{ "", "pods", limit_range_admit },
+	{ "", "persistentvolumeclaims", limit_range_admit },
+	{ NULL, NULL, quota_admit },
 };
 
 static bool applies(const struct kind *k, const char *group, const char *plural)
@@ -135,7 +148,9 @@ int admit_write(struct api *api, const struct api_request *req, json_t *obj, con
 
 int admit_assign(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
 {
-	return run(assigners, ARRAY_SIZE(assigners), api, req, obj, old, e);
+	if (run(assigners, ARRAY_SIZE(assigners), api, req, obj, old, e) < 0)
+		return -1;
+	return run(budgets, ARRAY_SIZE(budgets), api, req, obj, old, e);
 }
 
 static void warn_crd(struct api *api, const struct api_request *req, const json_t *obj, const json_t *old,
@@ -194,6 +209,7 @@ static const struct {
 } followers[] = {
 	{ "apiextensions.k8s.io", "customresourcedefinitions", crd_was_written },
 	{ "", "services", service_address_written },
+	{ "", "limitranges", limit_range_written },
 };
 
 void admit_written(struct api *api, const struct kind *k, const json_t *obj, const json_t *old)
@@ -201,4 +217,5 @@ void admit_written(struct api *api, const struct kind *k, const json_t *obj, con
 	for (size_t i = 0; i < ARRAY_SIZE(followers); i++)
 		if (applies(k, followers[i].group, followers[i].plural))
 			followers[i].fn(api, obj, old);
+	quota_written(api, k, obj, old);
 }

@@ -12,7 +12,9 @@
 #include "api/authz.h"
 #include "api/bootstrap.h"
 #include "api/crd.h"
+#include "api/limit_range.h"
 #include "api/object.h"
+#include "api/quota.h"
 #include "api/service_address.h"
 #include "api/verbs.h"
 #include "api/watch.h"
@@ -32,6 +34,8 @@ struct api {
 	struct audit *audit;
 	struct crds *crds;
 	struct service_addresses *addresses;
+	struct quotas *quotas;
+	struct limit_ranges *limit_ranges;
 	struct accounts *accounts;
 	struct api_namespace namespace;
 	struct map store_kinds; /* "group/plural" -> store number + 1 */
@@ -50,6 +54,8 @@ int api_new(struct loop *loop, struct store *store, struct pki *pki, const struc
 	api->registry = registry_new();
 	api->hub = watch_hub_new(api);
 	api->addresses = service_addresses_new(api);
+	api->quotas = quotas_new(api);
+	api->limit_ranges = limit_ranges_new(api);
 	api->accounts = accounts_new();
 	/* Order matters: bootstrap writes objects, and every write passes authorization and field managers. */
 	api->authz = authz_new(api);
@@ -70,6 +76,8 @@ void api_free(struct api *api)
 	watch_hub_free(api->hub);
 	crds_free(api->crds);
 	service_addresses_free(api->addresses);
+	quotas_free(api->quotas);
+	limit_ranges_free(api->limit_ranges);
 	accounts_free(api->accounts);
 	api_namespace_forget(&api->namespace);
 	authn_free(api->authn);
@@ -254,6 +262,16 @@ struct accounts *api_accounts(struct api *api)
 struct service_addresses *api_addresses(struct api *api)
 {
 	return api->addresses;
+}
+
+struct quotas *api_quotas(struct api *api)
+{
+	return api->quotas;
+}
+
+struct limit_ranges *api_limit_ranges(struct api *api)
+{
+	return api->limit_ranges;
 }
 
 struct pki *api_pki(struct api *api)

@@ -25,6 +25,8 @@ struct audit;
 struct watch_hub;
 struct crds;
 struct service_addresses;
+struct quotas;
+struct limit_ranges;
 struct accounts;
 
 /* Who is asking.  Strings are owned by whoever made it and outlive the call. */
@@ -130,6 +132,8 @@ struct audit *api_audit(struct api *api);
 struct watch_hub *api_hub(struct api *api);
 struct crds *api_crds(struct api *api);
 struct service_addresses *api_addresses(struct api *api);
+struct quotas *api_quotas(struct api *api);
+struct limit_ranges *api_limit_ranges(struct api *api);
 struct accounts *api_accounts(struct api *api);
 struct pki *api_pki(struct api *api);
 /* The namespace that the call under way has looked at: stored_namespace(). */

@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 
 #include "api/object.h"
+#include "api/turn_guard.h"
 #include "base/jsonx.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -36,9 +37,15 @@ struct service_addresses {
 	const struct kind *kind;
 	struct map used; /* "10.96.3.7", "30080" -> how many Services have it */
 	bool loaded;
-	struct store_after after;
-	bool waiting;
+	struct turn_guard guard;
 };
+
+static void on_lost(void *arg)
+{
+	struct service_addresses *a = arg;
+
+	a->loaded = false;
+}
 
 struct service_addresses *service_addresses_new(struct api *api)
 {
@@ -47,6 +54,7 @@ struct service_addresses *service_addresses_new(struct api *api)
 	a->api = api;
 	a->kind = registry_find(api_registry(api), "", "v1", "services");
 	map_init(&a->used, NULL);
+	a->guard = (struct turn_guard){ .lost = on_lost, .arg = a };
 	return a;
 }
 
@@ -54,8 +62,7 @@ void service_addresses_free(struct service_addresses *a)
 {
 	if (!a)
 		return;
-	if (a->waiting)
-		store_after_cancel(&a->after);
+	turn_guard_done(&a->guard);
 	map_done(&a->used);
 	free(a);
 }
@@ -128,25 +135,6 @@ static bool on_stored(void *arg, const struct record *r)
 	return true;
 }
 
-static void on_settled(void *arg, const struct err *e)
-{
-	struct service_addresses *a = arg;
-
-	a->waiting = false;
-	if (e->kind != ERR_NONE)
-		a->loaded = false;
-}
-
-/* What is known by now holds only if this turn's commit succeeds. */
-static void await_commit(struct service_addresses *a)
-{
-	if (a->waiting)
-		return;
-	a->waiting = true;
-	a->after = (struct store_after){ .fn = on_settled, .arg = a };
-	store_after(api_store(a->api), &a->after);
-}
-
 static int load(struct service_addresses *a, struct err *e)
 {
 	struct store_range all = { 0 };
@@ -159,8 +147,7 @@ static int load(struct service_addresses *a, struct err *e)
 	    store_list(api_store(a->api), &all, on_stored, &l, e) < 0 || e->kind != ERR_NONE)
 		return -1;
 	a->loaded = true;
-	if (store_dirty(api_store(a->api)))
-		await_commit(a);
+	turn_guard_watch_read(&a->guard, api_store(a->api));
 	return 0;
 }
 
@@ -174,7 +161,7 @@ void service_address_written(struct api *api, const json_t *obj, const json_t *o
 		count_service(&a->used, old, -1);
 	if (obj)
 		count_service(&a->used, obj, 1);
-	await_commit(a);
+	turn_guard_watch(&a->guard, api_store(api));
 }
 
 /* ---- what one Service needs ---- */

@@ -50,7 +50,8 @@ int admit_write(struct api *api, const struct api_request *req, json_t *obj, con
 /* What the caller should know of a write that is accepted. */
 void admit_warn(struct api *api, const struct api_request *req, const json_t *obj, const json_t *old,
 		struct api_result *ret);
-/* What only the server can choose, once the object is known to be good; no field manager owns it. */
+/* What only the server can choose, once the object is known to be good; no field manager owns it.  Then, whether there
+ * is room for it. */
 int admit_assign(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 int admit_delete(struct api *api, const struct api_request *req, const json_t *old, struct err *e);
 /* After the write has been put into the turn's transaction (not on dry runs). */

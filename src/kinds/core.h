@@ -67,6 +67,9 @@ void pod_spec_validate(const json_t *spec, const struct path *at, struct err *e)
 enum container_place { CONTAINER_MAIN, CONTAINER_INIT, CONTAINER_EPHEMERAL };
 void container_validate_place(const json_t *container, enum container_place place, const struct path *at,
 			      struct err *e);
+/* resources.c: names without a prefix that containers may ask for; those of which requests may be below limits. */
+bool resource_is_standard(const char *name);
+bool resource_may_overcommit(const char *name);
 /* pod_qos.c: "Guaranteed", "Burstable" or "BestEffort". */
 const char *pod_qos_class(const json_t *pod_spec);
 

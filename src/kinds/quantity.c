@@ -185,6 +185,13 @@ int quantity_cmp(const struct quantity *a, const struct quantity *b)
 	return (a->nano > b->nano) - (a->nano < b->nano);
 }
 
+void quantity_add(struct quantity *sum, const struct quantity *b, int times)
+{
+	if (sum->nano == 0)
+		sum->format = b->format;
+	sum->nano += b->nano * times;
+}
+
 /* Up means away from zero, as for precision. */
 static int64_t scaled_up(__int128 nano, int64_t step)
 {

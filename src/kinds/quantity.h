@@ -20,6 +20,8 @@ bool quantity_parse(const char *text, struct quantity *ret);
 /* The canonical text Kubernetes would store: "0.5" is "500m", "1024Mi" is "1Gi". */
 void quantity_text(const struct quantity *q, char out[QUANTITY_TEXT]);
 int quantity_cmp(const struct quantity *a, const struct quantity *b);
+/* Adds b (`times` of it: -1 takes it away).  A sum is written as its first part that is not zero was. */
+void quantity_add(struct quantity *sum, const struct quantity *b, int times);
 /* Rounded up; clamped to int64. */
 int64_t quantity_value(const struct quantity *q);
 int64_t quantity_milli(const struct quantity *q);

@@ -13,15 +13,23 @@
 #define MEASURED                                                                                                       \
 	"cpu|memory|ephemeral-storage|requests.cpu|requests.memory|requests.storage|requests.ephemeral-storage|"       \
 	"limits.cpu|limits.memory|limits.ephemeral-storage"
+/* What a scope can be about: pods, and what they ask for. */
+#define OF_PODS "pods|cpu|memory|requests.cpu|requests.memory|limits.cpu|limits.memory"
 #define COUNTED                                                                                                        \
 	"pods|services|services.loadbalancers|services.nodeports|replicationcontrollers|resourcequotas|secrets|"       \
 	"configmaps|persistentvolumeclaims"
 
 static void scope_validate(const json_t *obj, const struct path *at, struct err *e)
 {
+	const char *scope = jsonx_str_or(obj, "scopeName", "");
 	const char *op = jsonx_str_or(obj, "operator", "");
 	size_t n = json_array_size(json_object_get(obj, "values"));
 
+	if (rule_one_of(scope, SCOPES) && !streq(scope, "PriorityClass") && *op && !streq(op, "Exists"))
+		path_invalid(PATH_FIELD(at, "operator"), e, json_object_get(obj, "operator"),
+			     "must be 'Exist' only operator when scope is any of ResourceQuotaScopeTerminating, "
+			     "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, "
+			     "ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity");
 	if (rule_one_of(op, "In|NotIn") && n == 0)
 		path_required(PATH_FIELD(at, "values"), e,
 			      "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector");
@@ -74,9 +82,65 @@ static void quota_list_validate(const json_t *list, const struct path *at, struc
 	}
 }
 
+static bool scope_fits(const char *scope, const char *name)
+{
+	if (!rule_one_of(scope, SCOPES) || strchr(name, '/')) /* complained about elsewhere; nobody's */
+		return true;
+	return rule_one_of(name, streq(scope, "BestEffort") ? "pods" : OF_PODS);
+}
+
+/* One scope against everything that the quota limits.  `shown` is what a complaint quotes. */
+static void scope_use_validate(const char *scope, const json_t *hard, const json_t *shown, const struct path *at,
+			       struct err *e)
+{
+	const char *name;
+	json_t *amount;
+
+	json_object_foreach ((json_t *)hard, name, amount)
+		if (!scope_fits(scope, name))
+			path_invalid(at, e, shown, "unsupported scope applied to resource");
+}
+
+static bool has_scope(const json_t *scopes, const char *key /* or NULL: plain texts */, const char *name)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach ((json_t *)scopes, i, v)
+		if (str_same(key ? jsonx_str(v, key) : json_string_value(v), name))
+			return true;
+	return false;
+}
+
+/* No pod is both. */
+static void conflicts_validate(const json_t *scopes, const char *key, const struct path *at, struct err *e)
+{
+	static const char *const pairs[][2] = { { "BestEffort", "NotBestEffort" },
+						{ "Terminating", "NotTerminating" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+		if (has_scope(scopes, key, pairs[i][0]) && has_scope(scopes, key, pairs[i][1]))
+			path_invalid(at, e, scopes, "conflicting scopes");
+}
+
 static void quota_spec_validate(const json_t *obj, const struct path *at, struct err *e)
 {
-	quota_list_validate(json_object_get(obj, "hard"), PATH_FIELD(at, "hard"), e);
+	const json_t *hard = json_object_get(obj, "hard");
+	const json_t *scopes = json_object_get(obj, "scopes");
+	const json_t *terms = jsonx_at(obj, "scopeSelector.matchExpressions");
+	const struct path *at_scopes = PATH_FIELD(at, "scopes");
+	const struct path *at_terms = PATH_FIELD(PATH_FIELD(at, "scopeSelector"), "matchExpressions");
+	json_t *v;
+	size_t i;
+
+	quota_list_validate(hard, PATH_FIELD(at, "hard"), e);
+	json_array_foreach ((json_t *)scopes, i, v)
+		scope_use_validate(json_string_value(v), hard, scopes, at_scopes, e);
+	conflicts_validate(scopes, NULL, at_scopes, e);
+	json_array_foreach ((json_t *)terms, i, v)
+		scope_use_validate(jsonx_str_or(v, "scopeName", ""), hard, json_object_get(obj, "scopeSelector"),
+				   at_terms, e);
+	conflicts_validate(terms, "scopeName", at_terms, e);
 }
 
 static const struct field resource_quota_spec_fields[] = {

@@ -10,12 +10,12 @@
 #include "kinds/quantity.h"
 #include "kinds/rules.h"
 
-static bool resource_is_standard(const char *name)
+bool resource_is_standard(const char *name)
 {
 	return rule_one_of(name, "cpu|memory|ephemeral-storage") || str_starts(name, "hugepages-");
 }
 
-static bool resource_may_overcommit(const char *name)
+bool resource_may_overcommit(const char *name)
 {
 	return rule_one_of(name, "cpu|memory|ephemeral-storage") || str_starts(name, "kubernetes.io/");
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* loop.h - one thread, one loop, and what happens at the end of each turn
  *
- * A turn is: run every ready callback, then the turn hooks in the order commit -> after commit -> work.  The store
- * registers the commit hook, so all writes of a turn share one transaction and one fsync; replies and watch events are
- * sent from after-commit hooks; controllers do their work last.  With nothing to do the turn blocks in libevent: an
- * idle server has no periodic wake-up.
+ * A turn is: run every ready callback, then the turn hooks in the order before commit -> commit -> after
+ * commit -> work.  The store registers the commit hook, so all writes of a turn share one transaction and one fsync;
+ * replies and watch events are sent from after-commit hooks; controllers do their work last.  With nothing to do the
+ * turn blocks in libevent: an idle server has no periodic wake-up.
  */
 #ifndef STOKER_LOOP_LOOP_H
 #define STOKER_LOOP_LOOP_H
@@ -29,9 +29,10 @@ void loop_stop(struct loop *loop);
 /* For the other files of this room only. */
 struct event_base *loop_base(struct loop *loop);
 
-/* The phases at the end of a turn, in their order.  LOOP_FLUSH is loop/http.c's own: what after-commit hooks wrote to
+/* The phases at the end of a turn, in their order.  LOOP_BEFORE_COMMIT adds to the turn's transaction what follows from
+ * all its other writes together.  LOOP_FLUSH is loop/http.c's own: what after-commit hooks wrote to
  * streams leaves in one piece per connection before controllers start to work. */
-enum loop_phase { LOOP_COMMIT, LOOP_AFTER_COMMIT, LOOP_FLUSH, LOOP_WORK, LOOP_PHASE__COUNT };
+enum loop_phase { LOOP_BEFORE_COMMIT, LOOP_COMMIT, LOOP_AFTER_COMMIT, LOOP_FLUSH, LOOP_WORK, LOOP_PHASE__COUNT };
 
 /* A hook is embedded in its owner and runs once each time it has been scheduled.  Scheduling twice before it runs is
  * the same as once.  A hook of a later phase may be scheduled from an earlier one and runs in the same turn; one of the

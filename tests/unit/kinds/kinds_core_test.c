@@ -144,6 +144,69 @@ TEST("what is wrong with an object is told with its path")
 		  "spec.hard[pods]: Invalid value: \"1500m\": must be an integer" },
 		{ &kind_resource_quota,
 		  "{'spec':{'hard':{'cpu':'500m','requests.nvidia.com/gpu':4,'count/jobs.batch':9}}}", "" },
+		{ &kind_resource_quota, "{'spec':{'hard':{'pods':-1}}}",
+		  "spec.hard[pods]: Invalid value: \"-1\": must be greater than or equal to 0" },
+		{ &kind_resource_quota, "{'spec':{'hard':{'gpus':1}}}",
+		  "spec.hard[gpus]: Invalid value: \"gpus\": must be a standard resource for quota" },
+		{ &kind_resource_quota, "{'spec':{'hard':{'pods':1},'scopes':['BestEffort','NotBestEffort']}}",
+		  "spec.scopes: Invalid value: [\"BestEffort\",\"NotBestEffort\"]: conflicting scopes" },
+		{ &kind_resource_quota, "{'spec':{'hard':{'cpu':1},'scopes':['BestEffort']}}",
+		  "spec.scopes: Invalid value: [\"BestEffort\"]: unsupported scope applied to resource" },
+		{ &kind_resource_quota, "{'spec':{'hard':{'secrets':1},'scopes':['Terminating']}}",
+		  "spec.scopes: Invalid value: [\"Terminating\"]: unsupported scope applied to resource" },
+		{ &kind_resource_quota,
+		  "{'spec':{'hard':{'pods':1,'cpu':1,'requests.nvidia.com/gpu':1},'scopes':['NotBestEffort']}}", "" },
+		{ &kind_resource_quota,
+		  "{'spec':{'hard':{'pods':1},'scopeSelector':{'matchExpressions':[{'scopeName':'Terminating',"
+		  "'operator':'DoesNotExist'}]}}}",
+		  "spec.scopeSelector.matchExpressions[0].operator: Invalid value: \"DoesNotExist\": must be 'Exist' "
+		  "only "
+		  "operator when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
+		  "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or "
+		  "ResourceQuotaScopeCrossNamespacePodAffinity" },
+		{ &kind_resource_quota,
+		  "{'spec':{'hard':{'services':1},'scopeSelector':{'matchExpressions':[{'scopeName':'PriorityClass',"
+		  "'operator':'Exists'}]}}}",
+		  "spec.scopeSelector.matchExpressions: Invalid value: {\"matchExpressions\":[{\"scopeName\":"
+		  "\"PriorityClass\",\"operator\":\"Exists\"}]}: unsupported scope applied to resource" },
+		{ &kind_resource_quota,
+		  "{'spec':{'hard':{'pods':1},'scopeSelector':{'matchExpressions':[{'scopeName':'PriorityClass',"
+		  "'operator':'In'}]}}}",
+		  "spec.scopeSelector.matchExpressions[0].values: Required value: must be at least one value when "
+		  "`operator` is 'In' or 'NotIn' for scope selector" },
+		{ &kind_limit_range, "{'spec':{'limits':[{'type':'Container','max':{'cpu':1},'default':{'cpu':2}}]}}",
+		  "spec.limits[0].defaultRequest[cpu]: Invalid value: \"2\": default request value 2 is greater than "
+		  "max "
+		  "value 1; spec.limits[0].default[cpu]: Invalid value: \"2\": default value 2 is greater than max "
+		  "value "
+		  "1" },
+		{ &kind_limit_range, "{'spec':{'limits':[{'type':'Container','max':{'gpus':1}}]}}",
+		  "spec.limits[0].max[gpus]: Invalid value: \"gpus\": must be a standard resource for containers; "
+		  "spec.limits[0].default[gpus]: Invalid value: \"gpus\": must be a standard resource for containers; "
+		  "spec.limits[0].defaultRequest[gpus]: Invalid value: \"gpus\": must be a standard resource for "
+		  "containers" },
+		{ &kind_limit_range, "{'spec':{'limits':[{'type':'Pod','max':{'storage':1}}]}}",
+		  "spec.limits[0].max[storage]: Invalid value: \"storage\": must be a standard resource for "
+		  "containers" },
+		{ &kind_limit_range, "{'spec':{'limits':[{'type':'PersistentVolumeClaim','max':{'storage':1}}]}}", "" },
+		{ &kind_limit_range, "{'spec':{'limits':[{'type':'PersistentVolumeClaim','max':{'cpu':1}}]}}",
+		  "spec.limits[0].limits: Required value: either minimum or maximum storage value is required, but "
+		  "neither "
+		  "was provided" },
+		{ &kind_limit_range, "{'spec':{'limits':[{'type':'Pod','maxLimitRequestRatio':{'cpu':'0.5'}}]}}",
+		  "spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: \"500m\": ratio 500m is less than 1" },
+		{ &kind_limit_range,
+		  "{'spec':{'limits':[{'type':'Pod','min':{'cpu':1},'max':{'cpu':2},'maxLimitRequestRatio':{'cpu':3}}]}"
+		  "}",
+		  "spec.limits[0].maxLimitRequestRatio[cpu]: Invalid value: \"3\": ratio 3 is greater than max/min = "
+		  "2.000000" },
+		{ &kind_limit_range,
+		  "{'spec':{'limits':[{'type':'Container','default':{'nvidia.com/gpu':2},'defaultRequest':{"
+		  "'nvidia.com/gpu':1}}]}}",
+		  "spec.limits[0].defaultRequest[nvidia.com/gpu]: Invalid value: \"1\": default value 2 must equal to "
+		  "defaultRequest value 1 in nvidia.com/gpu" },
+		{ &kind_limit_range, "{'spec':{'limits':[{'type':'Pod','max':{'cpu':-1}}]}}",
+		  "spec.limits[0].max[cpu]: Invalid value: \"-1\": must be greater than or equal to 0" },
 		{ &kind_limit_range, "{'spec':{'limits':[{'type':'Pod','min':{'cpu':2},'max':{'cpu':1}}]}}",
 		  "spec.limits[0].min[cpu]: Invalid value: \"2\": min value 2 is greater than max value 1" },
 		{ &kind_event, "{'involvedObject':{'namespace':'other'}}",
