@@ -394,6 +394,20 @@ static void on_gone(void *arg, const struct pod_facts *pod)
 		k->kind->pod_gone(k->arg, pod);
 }
 
+/* Those that a quota held back need not wait for their next try. */
+static void on_room(void *arg, const char *ns)
+{
+	struct keeper *k = arg;
+	size_t n = strlen(ns);
+	const char *key;
+	size_t pos = 0;
+	void *why;
+
+	while (map_next(&k->refused, &pos, &key, &why))
+		if (strncmp(key, ns, n) == 0 && key[n] == '/' && strstr(why, "exceeded quota"))
+			workqueue_add(k->queue, key);
+}
+
 void keeper_start(struct keeper *k)
 {
 	const struct owned_pod *pod;
@@ -439,7 +453,13 @@ struct keeper *keeper_new(struct client *c, struct owned *owned, const struct ke
 	map_init(&k->refused, free);
 	map_init(&k->stuck, free);
 	if (owned)
-		owned_follow(owned, &(struct owned_handlers){ kind->kind, on_pod, on_orphan, on_synced, k, on_gone });
+		owned_follow(owned, &(struct owned_handlers){ .kind = kind->kind,
+							      .change = on_pod,
+							      .orphan = on_orphan,
+							      .synced = on_synced,
+							      .gone = on_gone,
+							      .room = on_room,
+							      .arg = k });
 	k->informer = informer_new(c, &ref, NULL,
 				   &(struct informer_handlers){ .change = on_object, .synced = on_synced, .arg = k });
 	return k;

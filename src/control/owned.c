@@ -9,6 +9,7 @@
 #include "base/jsonx.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "control/room.h"
 
 #define EXPECT_MS 30000 /* then it will not come any more: it went before we could see it */
 
@@ -43,6 +44,7 @@ struct follower {
 struct owned {
 	struct client *client;
 	struct informer *informer;
+	struct room *room;
 	struct map pods;     /* uid -> struct owned_pod */
 	struct map owners;   /* uid -> struct owner */
 	struct map spaces;   /* namespace -> struct space */
@@ -341,6 +343,15 @@ bool owned_settled(struct owned *o, const char *owner_uid)
 	return settled;
 }
 
+static void on_room(void *arg, const char *ns)
+{
+	struct owned *o = arg;
+
+	for (struct follower *f = o->followers; f; f = f->next)
+		if (f->h.room)
+			f->h.room(f->h.arg, ns);
+}
+
 /* ---- life ---- */
 
 void owned_follow(struct owned *o, const struct owned_handlers *h)
@@ -375,6 +386,7 @@ struct owned *owned_new(struct client *c)
 	map_init(&o->expected, expected_free);
 	o->informer = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "pods" }, NULL,
 				   &(struct informer_handlers){ .change = on_pod, .synced = on_synced, .arg = o });
+	o->room = room_new(c, on_room, o);
 	return o;
 }
 
@@ -383,6 +395,7 @@ void owned_free(struct owned *o)
 	if (!o)
 		return;
 	informer_free(o->informer);
+	room_free(o->room);
 	map_done(&o->pods);
 	map_done(&o->owners);
 	map_done(&o->spaces);

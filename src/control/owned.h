@@ -35,6 +35,8 @@ struct owned_handlers {
 	void *arg;
 	/* Any pod went, whoever controlled it: its name is free.  May be NULL. */
 	void (*gone)(void *arg, const struct pod_facts *pod);
+	/* A quota of the namespace has more room than before; or NULL. */
+	void (*room)(void *arg, const char *ns);
 };
 
 struct owned *owned_new(struct client *c);
