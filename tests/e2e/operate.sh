@@ -149,7 +149,8 @@ is "nothing holds a pod back" "$(kubectl get pods -o json | jq -c '[.items[].met
 unlike "nobody is turned away" "$(cat "$T"/op-*.err)" 'forbidden|Forbidden|not found'
 
 # --- one that sleeps too long has lost ---
-ok "someone leads" eventually 30 has_holder
+leads() { [ -n "$(leader)" ]; }
+ok "someone leads" eventually 30 leads
 n=$(leader)
 old=$(holder)
 kill -STOP "${OP[$n]}"

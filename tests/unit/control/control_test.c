@@ -2,7 +2,9 @@
 /* control_test.c - choosing controllers by name */
 #include "control/control.h"
 
+#include "api/server.h"
 #include "base/mem.h"
+#include "control/served.h"
 #include "test.h"
 
 /* The names of a set, in the table's order. */
@@ -76,4 +78,59 @@ TEST("a name that is wrong is answered with those there are")
 	CHECK(strstr(e.text, "\"jobs\": there is no such controller; there are namespace, "));
 	CHECK(strstr(e.text, "cronjob"));
 	CHECK(set == 7);
+}
+
+TEST("the queues of what runs are told under client-go's names")
+{
+	struct server s = server_new();
+	struct client *c = client_local_new(s.api, &caller_system);
+	auto_sbuf struct sbuf text = SBUF(65536);
+	control_set set = 0;
+	struct control *k;
+
+	CHECK_INT(control_choose("job", &set, &s.e), 0);
+	k = control_new(c, set);
+	server_settle(&s);
+	server_do(&s, VERB_CREATE, "batch/v1/jobs", "default", NULL,
+		  "{'metadata':{'name':'j'},'spec':{'template':{'spec':{'restartPolicy':'Never',"
+		  "'containers':[{'name':'c','image':'host'}]}}}}");
+	server_settle(&s);
+	control_metrics(k, &text);
+	CHECK(strstr(text.p, "\nworkqueue_adds_total{name=\"job\"} ") != NULL);
+	CHECK(strstr(text.p, "\nworkqueue_adds_total{name=\"job\"} 0\n") == NULL);
+	CHECK(strstr(text.p, "\nworkqueue_depth{name=\"job\"} 0\n") != NULL);
+	CHECK(strstr(text.p, "\nworkqueue_retries_total{name=\"job\"} 0\n") != NULL);
+	CHECK(strstr(text.p, "\n# TYPE workqueue_work_duration_seconds summary\n") != NULL);
+	CHECK(strstr(text.p, "\nworkqueue_work_duration_seconds_count{name=\"job\"} ") != NULL);
+	CHECK(strstr(text.p, "cronjob") == NULL);
+	control_free(k);
+	sbuf_reset(&text);
+	control_metrics(NULL, &text);
+	CHECK(strstr(text.p, "name=") == NULL);
+	server_settle(&s);
+	client_free(c);
+	server_done(&s);
+}
+
+TEST("a list of resources has what it has, and custom groups are told from Kubernetes' own")
+{
+	static const struct {
+		const char *api_version;
+		bool custom;
+	} rows[] = {
+		{ "v1", false },
+		{ "batch/v1", false },
+		{ "apps/v1", false },
+		{ "discovery.k8s.io/v1", false },
+		{ "kubeflow.org/v1", true },
+		{ "stoker.dev/v1", true },
+		{ "k8s.io/v1", true },
+	};
+	json_auto_t *list = sample_json("{'resources':[{'name':'jobs'},{'name':'jobs/status'}]}");
+
+	CHECK(served_has(list, "jobs"));
+	CHECK(!served_has(list, "cronjobs"));
+	CHECK(!served_has(NULL, "jobs"));
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		CHECK_INT(served_is_custom(rows[i].api_version), rows[i].custom);
 }

@@ -297,3 +297,61 @@ TEST("a fetch over the Unix socket works, one to nowhere says where")
 	CHECK_INT(a.kind, ERR_UNAVAILABLE);
 	web_done(&w);
 }
+
+TEST("many requests wait for a few, in order, and a stream waits for nobody")
+{
+	enum { MANY = 60, FEW = 16 };
+	struct site s;
+	struct answer answers[MANY] = { 0 };
+	struct answer stream = { 0 };
+	struct fetch *waiting[MANY];
+	unsigned answered = 0;
+	struct fetcher *f;
+
+	site_init(&s, "many");
+	f = new_fetcher(&s);
+	for (int i = 0; i < MANY; i++)
+		waiting[i] = fetch_start(f, &(struct fetch_request){ .method = "POST",
+								     .path = "/now",
+								     .body = STR("x"),
+								     .done = on_done,
+								     .arg = &answers[i] });
+	fetch_start(f,
+		    &(struct fetch_request){
+			    .method = "GET", .path = "/stream", .done = on_done, .piece = on_piece, .arg = &stream });
+	fetch_cancel(waiting[MANY - 1]); /* one that has not begun */
+	fetch_cancel(waiting[0]);        /* and one that has */
+	for (int i = 0; i < 100000 && answered < MANY - 2; i++) {
+		web_turn(&s.web);
+		answered = 0;
+		for (int k = 0; k < MANY; k++)
+			answered += answers[k].calls;
+		CHECK(http_server_connections(s.web.server) <= FEW + 2);
+	}
+	CHECK_INT(answered, MANY - 2);
+	CHECK_INT(answers[0].calls + answers[MANY - 1].calls, 0);
+	CHECK_INT(answers[30].code, 200);
+	CHECK_STR(answers[30].body, "POST /now x;");
+	wait_for(&s.web, &s.web.nwaiting, 1);
+	fetcher_free(f);
+	site_done(&s);
+}
+
+TEST("a new token is for what begins after it")
+{
+	struct site s;
+	struct answer a = { 0 };
+	struct fetcher *f;
+
+	site_init(&s, "token");
+	s.config.token = "old";
+	f = new_fetcher(&s);
+	fetcher_set_token(f, "new");
+	fetch_start(f, &(struct fetch_request){ .method = "GET", .path = "/later", .done = on_done, .arg = &a });
+	wait_for(&s.web, &s.web.nwaiting, 1);
+	CHECK_STR(http_header(s.web.waiting[0], "Authorization"), "Bearer new");
+	http_reply(s.web.waiting[0], 200, "text/plain", "", 0);
+	wait_for(&s.web, &a.calls, 1);
+	fetcher_free(f);
+	site_done(&s);
+}
