@@ -70,6 +70,7 @@ struct client_ops {
 struct client {
 	const struct client_ops *ops;
 	struct loop *loop;
+	int64_t page; /* a cache is filled by that many objects at a time; 0: by all at once */
 };
 
 /* Who still waits for an answer over HTTP is told that there will be none, and must not ask again. */
@@ -89,8 +90,8 @@ struct client_options {
 	const char *kubeconfig; /* --kubeconfig */
 	const char *context;    /* --context */
 	const char *as;         /* --as USER */
-	/* For programs that stay: a creation whose answer was lost is sent again, under one name, until the server has
-	 * said yes or no. */
+	/* For controllers: a creation whose answer was lost is sent again, under one name, until the server has said
+	 * yes or no; and objects come without what controllers never look at (lean.h). */
 	bool patient;
 };
 int client_http_new(struct loop *loop, const struct client_options *o, struct client **ret, struct err *e);

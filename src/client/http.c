@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "client/http_parts.h"
+#include "client/lean.h"
 
 /* One document instead of one a group-version, from servers that have it. */
 #define AGGREGATED "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -31,6 +32,7 @@ struct stream {
 	client_event *event;
 	void *arg;
 	struct sbuf line;
+	bool lean;
 	bool over;    /* its end has been told */
 	bool telling; /* an event is being told, which may stop the watch */
 	bool stopped;
@@ -138,6 +140,8 @@ static void on_reply(void *arg, int code, struct str body, const struct err *tra
 			"the server's answer (%d) is not JSON", code);
 	if (!c->raw && e.kind == ERR_NONE)
 		status_error(doc, code, &e);
+	if (c->client->patient && e.kind == ERR_NONE)
+		lean(doc);
 	call_end(c, code, body, e.kind == ERR_NONE ? doc : NULL, &e);
 }
 
@@ -153,23 +157,30 @@ static struct http_call *call_new(struct http_client *h, void *arg)
 	return c;
 }
 
-static void start(struct client *base, const char *method, const char *path, const char *type, const json_t *body,
-		  client_done *done, void *arg)
+static void start_text(struct client *base, const char *method, const char *path, const char *type, struct str body,
+		       client_done *done, void *arg)
 {
 	struct http_client *h = (struct http_client *)base;
 	struct http_call *c = call_new(h, arg);
-	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
 
 	c->done = done;
-	if (body)
-		jsonx_dump(body, &text);
 	fetch_start(h->fetcher, &(struct fetch_request){ .method = method,
 							 .path = path,
-							 .content_type = body ? type : NULL,
+							 .content_type = body.n ? type : NULL,
 							 .accept = "application/json",
-							 .body = sbuf_str(&text),
+							 .body = body,
 							 .done = on_reply,
 							 .arg = c });
+}
+
+static void start(struct client *base, const char *method, const char *path, const char *type, const json_t *body,
+		  client_done *done, void *arg)
+{
+	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
+
+	if (body)
+		jsonx_dump(body, &text);
+	start_text(base, method, path, type, sbuf_str(&text), done, arg);
 }
 
 static void http_get(struct client *c, const struct ref *ref, client_done *done, void *arg)
@@ -190,22 +201,23 @@ static void http_list(struct client *c, const struct ref *ref, const struct list
 	start(c, "GET", path.p, NULL, NULL, done, arg);
 }
 
-void http_post(struct http_client *h, const struct ref *ref, const json_t *obj, client_done *done, void *arg)
+void http_post(struct http_client *h, const struct ref *ref, struct str text, client_done *done, void *arg)
 {
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
 
 	add_path(&path, ref);
-	start(&h->base, "POST", path.p, "application/json", obj, done, arg);
+	start_text(&h->base, "POST", path.p, "application/json", text, done, arg);
 }
 
 static void http_create(struct client *c, const struct ref *ref, const json_t *obj, client_done *done, void *arg)
 {
 	struct http_client *h = (struct http_client *)c;
+	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
 
-	if (h->patient)
-		creation_start(h, ref, obj, done, arg);
-	else
-		http_post(h, ref, obj, done, arg);
+	if (h->patient && creation_start(h, ref, obj, done, arg))
+		return;
+	jsonx_dump(obj, &text);
+	http_post(h, ref, sbuf_str(&text), done, arg);
 }
 
 static void http_update(struct client *c, const struct ref *ref, const json_t *obj, client_done *done, void *arg)
@@ -252,7 +264,7 @@ static void take_line(struct stream *s, struct str line)
 {
 	json_auto_t *event = NULL;
 	struct err e = ERR_INIT;
-	const json_t *obj;
+	json_t *obj;
 	const char *type;
 
 	if (!str_trim(line).n || jsonx_parse(line.p, line.n, NULL, NULL, &event, &e) < 0)
@@ -265,6 +277,8 @@ static void take_line(struct stream *s, struct str line)
 		s->event(s->arg, type, NULL, &e);
 		return;
 	}
+	if (s->lean)
+		lean(obj);
 	s->event(s->arg, type, obj, &e);
 }
 
@@ -323,6 +337,7 @@ static void *http_watch(struct client *base, const struct ref *ref, const struct
 	snprintf(seconds, sizeof(seconds), "%d", WATCH_SECONDS + (int)(clock_mono_ns() / 1000 % WATCH_SECONDS));
 	s->event = event;
 	s->arg = arg;
+	s->lean = h->patient;
 	s->line = SBUF(LIMIT_BODY);
 	add_path(&path, ref);
 	add_list_params(&path, o);

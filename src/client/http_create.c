@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/jsonx.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "client/http_parts.h"
 #include "loop/crypto.h"
@@ -23,7 +24,8 @@
 struct creation {
 	struct http_client *client;
 	char *api_version, *plural, *ns, *subresource;
-	json_t *obj;
+	char *text, *name, *owner; /* of the object, which as text is a tenth of its size in memory */
+	size_t text_n;
 	client_done *done;
 	void *arg;
 	bool generated; /* its name is ours */
@@ -42,7 +44,9 @@ static void creation_end(struct creation *c, const json_t *obj, const struct err
 	LIST_REMOVE(c, link);
 	c->done(c->arg, obj, e);
 	loop_timer_done(&c->again);
-	json_decref(c->obj);
+	free(c->text);
+	free(c->name);
+	free(c->owner);
 	free(c->api_version);
 	free(c->plural);
 	free(c->ns);
@@ -50,11 +54,23 @@ static void creation_end(struct creation *c, const json_t *obj, const struct err
 	free(c);
 }
 
+static void keep(struct creation *c, const json_t *obj)
+{
+	struct sbuf text = SBUF(LIMIT_BODY);
+
+	jsonx_dump(obj, &text);
+	free(c->text);
+	c->text_n = text.n;
+	c->text = sbuf_steal(&text);
+	free(c->name);
+	c->name = xstrdup(jsonx_str_or(obj, "metadata.name", ""));
+}
+
 /* Letters that make no words, as the server does it. */
-static void choose_name(struct creation *c)
+static void choose_name(struct creation *c, json_t *obj)
 {
 	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
-	json_t *meta = json_object_get(c->obj, "metadata");
+	json_t *meta = json_object_get(obj, "metadata");
 	const char *base = jsonx_str_or(meta, "generateName", "");
 	unsigned char random[SUFFIX_LEN];
 	char suffix[SUFFIX_LEN + 1] = "";
@@ -64,6 +80,17 @@ static void choose_name(struct creation *c)
 		suffix[i] = letters[random[i] % (sizeof(letters) - 1)];
 	c->names++;
 	json_object_set_new(meta, "name", jsonx_stringf("%.*s%s", GENERATED_MAX - SUFFIX_LEN, base, suffix));
+}
+
+static void choose_another_name(struct creation *c)
+{
+	json_auto_t *obj = NULL;
+	struct err e = ERR_INIT;
+
+	if (jsonx_parse(c->text, c->text_n, NULL, NULL, &obj, &e) < 0)
+		return; /* cannot be: we wrote it */
+	choose_name(c, obj);
+	keep(c, obj);
 }
 
 static void later(struct creation *c, int64_t ms)
@@ -85,14 +112,15 @@ static bool is_unknown(const struct creation *c, const struct err *e)
 	return (e->kind == ERR_UNAVAILABLE || e->kind == ERR_TIMEOUT) && !c->client->closing;
 }
 
+static const char *owner_of(const json_t *obj)
+{
+	return jsonx_str(json_array_get(jsonx_at(obj, "metadata.ownerReferences"), 0), "uid");
+}
+
 /* Whether what is there is what was sent. */
 static bool is_ours(const struct creation *c, const json_t *there)
 {
-	const json_t *mine = json_array_get(jsonx_at(c->obj, "metadata.ownerReferences"), 0);
-	const json_t *its = json_array_get(jsonx_at(there, "metadata.ownerReferences"), 0);
-	const char *uid = jsonx_str(mine, "uid");
-
-	return uid ? str_same(uid, jsonx_str(its, "uid")) : c->generated;
+	return c->owner ? str_same(c->owner, owner_of(there)) : c->generated;
 }
 
 static void on_there(void *arg, const json_t *obj, const struct err *e)
@@ -105,8 +133,7 @@ static void on_there(void *arg, const json_t *obj, const struct err *e)
 		return;
 	}
 	if (e->kind == ERR_NONE && !is_ours(c, obj)) {
-		err_set(&exists, ERR_EXISTS, "%s \"%s\" already exists", c->plural,
-			jsonx_str_or(c->obj, "metadata.name", ""));
+		err_set(&exists, ERR_EXISTS, "%s \"%s\" already exists", c->plural, c->name);
 		creation_end(c, NULL, &exists);
 		return;
 	}
@@ -126,7 +153,7 @@ static void on_posted(void *arg, const json_t *obj, const struct err *e)
 		c->asking = true;
 		try(c);
 	} else if (e->kind == ERR_EXISTS && c->generated && c->names < NAMES_MAX) {
-		choose_name(c);
+		choose_another_name(c);
 		try(c);
 	} else {
 		creation_end(c, obj, e);
@@ -141,10 +168,10 @@ static void try(void *arg)
 	};
 
 	if (c->asking) {
-		ref.name = jsonx_str(c->obj, "metadata.name");
+		ref.name = c->name;
 		c->client->base.ops->get(&c->client->base, &ref, on_there, c);
 	} else {
-		http_post(c->client, &ref, c->obj, on_posted, c);
+		http_post(c->client, &ref, (struct str){ c->text, c->text_n }, on_posted, c);
 	}
 }
 
@@ -153,31 +180,35 @@ static char *copy(const char *s)
 	return s ? xstrdup(s) : NULL;
 }
 
-void creation_start(struct http_client *h, const struct ref *ref, const json_t *obj, client_done *done, void *arg)
+bool creation_start(struct http_client *h, const struct ref *ref, const json_t *obj, client_done *done, void *arg)
 {
 	const char *name = jsonx_str(obj, "metadata.name");
+	const char *owner = owner_of(obj);
+	json_auto_t *named = NULL;
 	struct creation *c;
 
-	if (ref->name || (!name && !jsonx_str(obj, "metadata.generateName"))) {
-		http_post(h, ref, obj, done, arg); /* a binding, a review: not a thing with a name */
-		return;
-	}
+	if (ref->name || (!name && !jsonx_str(obj, "metadata.generateName")))
+		return false; /* a binding, a review */
 	c = xcalloc(1, sizeof(*c));
 	c->client = h;
 	c->api_version = xstrdup(ref->api_version);
 	c->plural = xstrdup(ref->plural);
 	c->ns = copy(ref->ns);
 	c->subresource = copy(ref->subresource);
-	c->obj = json_copy((json_t *)obj);
-	json_object_set_new(c->obj, "metadata", json_copy(json_object_get(obj, "metadata")));
+	c->owner = copy(owner);
 	c->done = done;
 	c->arg = arg;
 	c->again = (struct loop_timer){ .fire = try, .arg = c };
 	c->generated = !name || !*name;
-	if (c->generated)
-		choose_name(c);
+	named = json_copy((json_t *)obj);
+	if (c->generated) {
+		json_object_set_new(named, "metadata", json_copy(json_object_get(obj, "metadata")));
+		choose_name(c, named);
+	}
+	keep(c, named);
 	LIST_INSERT_HEAD(&h->creations, c, link);
 	try(c);
+	return true;
 }
 
 void creations_end(struct http_client *h, const struct err *e)

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "client/http_parts.h"
 
+#define PAGE        250 /* of pods it is a megabyte of text, and ten of memory until they are lean */
 #define ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
 
 static char *own_name(void)
@@ -74,6 +75,7 @@ int client_http_new(struct loop *loop, const struct client_options *o, struct cl
 
 	h->base = (struct client){ .ops = &http_ops, .loop = loop };
 	h->patient = o->patient;
+	h->base.page = o->patient ? PAGE : 0;
 	LIST_INIT(&h->calls);
 	LIST_INIT(&h->creations);
 	if (find_server(h, o, e) < 0) {

@@ -27,10 +27,10 @@ struct http_client {
 
 extern const struct client_ops http_ops;
 
-void http_post(struct http_client *h, const struct ref *ref, const json_t *obj, client_done *done, void *arg);
+void http_post(struct http_client *h, const struct ref *ref, struct str text, client_done *done, void *arg);
 
-/* http_create.c: as http_post, until the server has said yes or no. */
-void creation_start(struct http_client *h, const struct ref *ref, const json_t *obj, client_done *done, void *arg);
+/* http_create.c: as http_post, until the server has said yes or no; false if it is not a thing with a name. */
+bool creation_start(struct http_client *h, const struct ref *ref, const json_t *obj, client_done *done, void *arg);
 void creations_end(struct http_client *h, const struct err *e);
 
 #endif

@@ -2,8 +2,9 @@
 /* informer.c - a list and a watch kept as a local cache
  *
  * Lists once, watches from that revision, and lists again when the watch says its place is gone.  A new list is
- * compared with the cache, so that handlers see exactly what changed, deletions included.  Failures are retried with a
- * growing delay; a watch that merely ended goes on where it stopped.
+ * compared with the cache, so that handlers see exactly what changed, deletions included.  From a client that asks for
+ * pages a list comes in several, all of one revision.  Failures are retried with a growing delay; a watch that merely
+ * ended goes on where it stopped.
  */
 #include <stdio.h>
 
@@ -22,6 +23,8 @@ struct informer {
 	struct informer_handlers handlers;
 	struct map objects; /* "ns/name" -> json_t * */
 	char *rv;
+	char *cont;      /* where the list under way goes on, or NULL */
+	struct map seen; /* what it has had so far */
 	void *watch;
 	bool synced;
 	bool listing;
@@ -113,12 +116,44 @@ static json_t *typed(const json_t *list, const json_t *obj)
 	return copy;
 }
 
+/* The next list begins at its beginning. */
+static void forget_pages(struct informer *i)
+{
+	map_done(&i->seen);
+	map_init(&i->seen, NULL);
+	free(i->cont);
+	i->cont = NULL;
+}
+
+static void take_page(struct informer *i, const json_t *list)
+{
+	const char *cont = jsonx_str_or(list, "metadata.continue", "");
+	json_t *obj;
+	size_t n;
+
+	json_array_foreach (json_object_get(list, "items"), n, obj) {
+		auto_free char *key = key_of(obj);
+		json_auto_t *whole = typed(list, obj);
+
+		map_set(&i->seen, key, i);
+		store_object(i, whole, false);
+	}
+	free(i->cont);
+	i->cont = *cont ? xstrdup(cont) : NULL;
+}
+
+/* Says it once while it lasts. */
+static void list_failed(struct informer *i, const struct err *e)
+{
+	if (!i->delay_ms)
+		log_warn("list %s: %s, trying again", i->plural, e->text);
+	forget_pages(i);
+	retry_later(i);
+}
+
 static void on_list(void *arg, const json_t *list, const struct err *e)
 {
 	struct informer *i = arg;
-	struct map seen;
-	json_t *obj;
-	size_t n;
 
 	i->listing = false;
 	if (i->freed) {
@@ -126,21 +161,17 @@ static void on_list(void *arg, const json_t *list, const struct err *e)
 		return;
 	}
 	if (e->kind != ERR_NONE) {
-		log_warn("list %s: %s, trying again", i->plural, e->text);
-		retry_later(i);
+		list_failed(i, e);
 		return;
 	}
 	i->delay_ms = 0;
-	map_init(&seen, NULL);
-	json_array_foreach (json_object_get(list, "items"), n, obj) {
-		auto_free char *key = key_of(obj);
-		json_auto_t *whole = typed(list, obj);
-
-		map_set(&seen, key, i);
-		store_object(i, whole, false);
+	take_page(i, list);
+	if (i->cont) {
+		start_list(i);
+		return;
 	}
-	drop_missing(i, &seen);
-	map_done(&seen);
+	drop_missing(i, &i->seen);
+	forget_pages(i);
 	remember_revision(i, jsonx_str(list, "metadata.resourceVersion"));
 	if (!i->synced) {
 		i->synced = true;
@@ -154,7 +185,7 @@ static void start_list(void *arg)
 {
 	struct informer *i = arg;
 	struct ref ref = { .api_version = i->api_version, .plural = i->plural, .ns = i->ns };
-	struct list_options o = { .labels = i->labels, .fields = i->fields };
+	struct list_options o = { .labels = i->labels, .fields = i->fields, .limit = i->client->page, .cont = i->cont };
 
 	i->listing = true;
 	i->client->ops->list(i->client, &ref, &o, on_list, i);
@@ -213,6 +244,7 @@ struct informer *informer_new(struct client *c, const struct ref *ref, const str
 	i->fields = copy(o ? o->fields : NULL);
 	i->handlers = *h;
 	map_init(&i->objects, decref);
+	map_init(&i->seen, NULL);
 	i->retry = (struct loop_timer){ .fire = on_retry, .arg = i };
 	start_list(i);
 	return i;
@@ -230,6 +262,8 @@ void informer_free(struct informer *i)
 		i->client->ops->watch_stop(i->client, i->watch);
 	loop_timer_done(&i->retry);
 	map_done(&i->objects);
+	map_done(&i->seen);
+	free(i->cont);
 	free(i->api_version);
 	free(i->plural);
 	free(i->ns);

@@ -15,6 +15,8 @@ struct fake {
 	void *event_arg;
 	char since[32]; /* the revision that the watch was asked from */
 	int lists, watches, stops;
+	const char *more; /* the token of the next list's answer, or NULL */
+	char asked[40];   /* limit and token of the last list */
 	/* what the informer told */
 	struct sbuf told;
 	int synced;
@@ -28,6 +30,7 @@ static void fake_list(struct client *c, const struct ref *ref, const struct list
 	CHECK_STR(ref->plural, "things");
 	CHECK_STR(o->labels, "a=b");
 	f->lists++;
+	snprintf(f->asked, sizeof(f->asked), "%lld %s", (long long)o->limit, o->cont ? o->cont : "-");
 	f->list_done = done;
 	f->list_arg = arg;
 }
@@ -108,6 +111,8 @@ static void answer_list(struct fake *f, const char *items, const char *rv)
 	struct str one;
 	struct err none = ERR_INIT;
 
+	if (f->more)
+		jsonx_set_new(list, "metadata.continue", json_string(f->more));
 	while (*items && str_split(&rest, ' ', &one))
 		json_array_append_new(json_object_get(list, "items"),
 				      json_pack("{s:{s:s%, s:s%}}", "metadata", "name", one.p, one.n - 1,
@@ -239,4 +244,32 @@ TEST("an informer that is freed while it lists is gone with the answer")
 	CHECK_INT(f.watches, 0);
 	loop_free(f.base.loop);
 	sbuf_done(&f.told);
+}
+
+TEST("a list in pages is one list: what none of them has is gone, and a page that fails begins it anew")
+{
+	struct fake f;
+	struct informer *i = start(&f);
+
+	CHECK_STR(f.asked, "0 -");
+	answer_list(&f, "a1 b1 z1", "1");
+	CHECK_STR(told(&f), "+a +b +z");
+	f.base.page = 2;
+	end_watch(&f, ERR_EXPIRED);
+	CHECK_STR(f.asked, "2 -");
+	f.more = "next";
+	answer_list(&f, "a1 b2", "7");
+	CHECK_STR(f.asked, "2 next");
+	CHECK_INT(f.watches, 1);
+	CHECK_STR(told(&f), "~b");
+	fail_list(&f);
+	await(&f, 5);
+	CHECK_STR(f.asked, "2 -");
+	answer_list(&f, "a1 b2", "8");
+	f.more = NULL;
+	answer_list(&f, "c1", "8");
+	CHECK_STR(told(&f), "+c -z");
+	CHECK_STR(f.since, "8");
+	CHECK_INT(f.synced, 1);
+	stop(&f, i);
 }
