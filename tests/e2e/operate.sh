@@ -165,14 +165,22 @@ ok "but does not end" kill -0 "${OP[$n]}"
 LIST=job
 end a TERM
 end b TERM
-"$STOKER" operate --controllers job --lease-duration 3s --listen 127.0.0.1:0 >"$T/op-c.out" 2>"$T/op-c.err" &
+kubectl apply -f "$ROOT/examples/operate.yaml" >/dev/null
+"$STOKER" operate --controllers job,cronjob --as system:serviceaccount:kube-system:stoker-operate --lease-duration 3s --listen 127.0.0.1:0 >"$T/op-c.out" 2>"$T/op-c.err" &
 OP[c]=$!
 PIDS+=("${OP[c]}")
-leads_c() { grep -q 'run controllers=job' "$T/op-c.err"; }
+leads_c() { grep -q 'run controllers=job,cronjob' "$T/op-c.err"; }
 ok "the next one takes over" eventually 30 leads_c
 W=$(grep -o 'http://127[0-9.:]*' "$T/op-c.err" | head -n1)
+kubectl create -f - >/dev/null <<-END
+	apiVersion: batch/v1
+	kind: CronJob
+	metadata: {name: often}
+	spec: {schedule: '* * * * *', suspend: true, jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: host, command: ['true']}]}}}}}
+END
 kubectl create job more --image=host -- true >/dev/null
-kubectl wait --for=condition=complete --timeout=60s job/more >/dev/null
+like "the rights of the example are enough" "$(kubectl wait --for=condition=complete --timeout=60s job/more) $(cat "$T/op-c.err")" 'condition met'
+unlike "for all of it" "$(cat "$T/op-c.err")" 'forbidden'
 m=$(curl -sS "$W/metrics")
 like "its queue is counted" "$m" '^workqueue_adds_total\{name="job"\} [1-9]'
 like "and that it leads" "$m" '^leader_election_master_status\{name="stoker"\} 1$'

@@ -90,3 +90,35 @@ TEST("the server's own discovery lists every kind with a life of its own")
 	client_free(c);
 	server_done(&s);
 }
+
+TEST("an old server names its versions, and each has a list")
+{
+	struct resources *r = xcalloc(1, sizeof(*r));
+	json_auto_t *paths = json_array();
+	json_auto_t *root = sample_json("{'kind':'APIVersions','versions':['v1']}");
+	json_auto_t *named = sample_json("{'kind':'APIGroupList','groups':[{'name':'batch','preferredVersion':"
+					 "{'groupVersion':'batch/v1'},'versions':[{'groupVersion':'batch/v1beta1'},"
+					 "{'groupVersion':'batch/v1'}]}]}");
+	json_auto_t *wanted = sample_json("['/api/v1','/apis/batch/v1','/apis/batch/v1beta1']");
+	json_auto_t *first =
+		sample_json("{'groupVersion':'v1','resources':[{'name':'pods','kind':'Pod','namespaced':true," ALL
+			    "},{'name':'pods/log','kind':'Pod','namespaced':true,'verbs':['get']},"
+			    "{'name':'nodes','kind':'Node','namespaced':false," ALL "}]}");
+	json_auto_t *second = sample_json("{'groupVersion':'batch/v1','resources':[{'name':'jobs','kind':'Job',"
+					  "'namespaced':true," ALL "}]}");
+	json_auto_t *third = sample_json("{'groupVersion':'batch/v1beta1','resources':[{'name':'jobs','kind':'Job'," ALL
+					 "},{'name':'cronjobs','kind':'CronJob','namespaced':true," ALL "}]}");
+	auto_sbuf struct sbuf all = SBUF(1000);
+
+	resources_paths(root, paths);
+	resources_paths(named, paths);
+	CHECK(jsonx_equal(paths, wanted));
+	resources_add_list(r, first);
+	resources_add_list(r, second);
+	resources_add_list(r, third);
+	for (size_t i = 0; i < r->n; i++)
+		sbuf_addf(&all, "%s%s/%s:%s%s", i ? " " : "", r->items[i].api_version, r->items[i].plural,
+			  r->items[i].kind, r->items[i].namespaced ? "" : "*");
+	CHECK_STR(all.p, "v1/pods:Pod v1/nodes:Node* batch/v1/jobs:Job batch/v1beta1/cronjobs:CronJob");
+	resources_free(r);
+}
