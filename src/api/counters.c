@@ -29,11 +29,13 @@ struct counters {
 
 static char *append(char *p, const char *end, const char *s)
 {
-	while (*s && p < end)
-		*p++ = *s++;
-	if (p < end)
-		*p++ = ' ';
-	return p;
+	size_t n = strlen(s);
+
+	if (n + 1 > (size_t)(end - p))
+		return p; /* no resource has such a name */
+	memcpy(p, s, n);
+	p[n] = ' ';
+	return p + n + 1;
 }
 
 void counters_request(struct counters *c, const char *verb, const struct kind *k, const char *subresource, int code)
