@@ -199,5 +199,5 @@ json_t *quota_status(const struct quota *q)
 		quantity_text(&q->items[i].used, text);
 		json_object_set_new(used, q->items[i].name, json_string(text));
 	}
-	return json_pack("{s:o, s:o}", "hard", json_deep_copy(hard), "used", used);
+	return json_pack("{s:o, s:o}", "hard", jsonx_copy(hard), "used", used);
 }

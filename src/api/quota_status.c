@@ -39,7 +39,7 @@ static int tell_quota(struct quotas *qs, const struct quota_space *s, const stru
 		return -1;
 	if (jsonx_equal(status, json_object_get(old, "status")))
 		return 0;
-	obj = json_deep_copy(old);
+	obj = jsonx_copy(old);
 	json_object_set(obj, "status", status);
 	r = write_store(qs->api, &req, old, obj, 200, &written, e);
 	api_result_done(&written);

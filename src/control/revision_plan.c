@@ -17,8 +17,8 @@ json_t *revision_make(const struct revision_view *v, int64_t number)
 {
 	const json_t *template = jsonx_at(v->owner, "spec.template");
 	const json_t *notes = jsonx_at(v->owner, "metadata.annotations");
-	json_t *labels = json_deep_copy(jsonx_at(template, "metadata.labels"));
-	json_t *patch = json_deep_copy(template);
+	json_t *labels = jsonx_copy(jsonx_at(template, "metadata.labels"));
+	json_t *patch = jsonx_copy(template);
 	auto_free char *hash = template_hash(template, jsonx_int_or(v->owner, "status.collisionCount", 0));
 	json_t *meta =
 		json_pack("{s:s, s:o, s:[o]}", "namespace", jsonx_str_or(v->owner, "metadata.namespace", ""), "name",
@@ -31,7 +31,7 @@ json_t *revision_make(const struct revision_view *v, int64_t number)
 	json_object_set_new(meta, "labels", labels);
 	/* `kubectl rollout history` shows the cause of a change from there. */
 	if (notes)
-		json_object_set_new(meta, "annotations", json_deep_copy(notes));
+		json_object_set_new(meta, "annotations", jsonx_copy(notes));
 	if (!patch)
 		patch = json_object();
 	json_object_set_new(patch, "$patch", json_string("replace"));

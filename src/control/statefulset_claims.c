@@ -40,18 +40,18 @@ json_t *set_claim(const json_t *set, size_t i, int64_t ordinal)
 {
 	const json_t *t = template_at(set, i);
 	const json_t *notes = jsonx_at(t, "metadata.annotations");
-	json_t *labels = json_deep_copy(jsonx_at(t, "metadata.labels"));
+	json_t *labels = jsonx_copy(jsonx_at(t, "metadata.labels"));
 	auto_free char *name = set_claim_name(set, i, ordinal);
 	json_t *meta = json_pack("{s:s, s:s}", "name", name ? name : "", "namespace",
 				 jsonx_str_or(set, "metadata.namespace", ""));
-	json_t *spec = json_deep_copy(json_object_get(t, "spec"));
+	json_t *spec = jsonx_copy(json_object_get(t, "spec"));
 
 	if (!labels)
 		labels = json_object();
 	json_object_update(labels, jsonx_at(set, "spec.selector.matchLabels"));
 	json_object_set_new(meta, "labels", labels);
 	if (notes)
-		json_object_set_new(meta, "annotations", json_deep_copy(notes));
+		json_object_set_new(meta, "annotations", jsonx_copy(notes));
 	if (deletes(set, "whenDeleted"))
 		json_array_append_new(array_at(meta, "ownerReferences"), owner_ref(SET_VERSION, SET_KIND, set));
 	return json_pack("{s:s, s:s, s:o, s:o}", "apiVersion", "v1", "kind", "PersistentVolumeClaim", "metadata", meta,

@@ -221,7 +221,7 @@ static inline void server_smuggle(struct server *s, const char *what, const char
 		test_fail(__FILE__, __LINE__, "%s %s: %s", what, name, s->e.text);
 		return;
 	}
-	obj = json_deep_copy(old);
+	obj = jsonx_copy(old);
 	json_object_update_recursive(obj, more);
 	CHECK_INT(store_put(s->store, kind, ns, name, obj, old, &rv, &s->e), 0);
 	server_turn(s);

@@ -146,7 +146,7 @@ TEST("an owner is settled when what was written for it has been seen, or has gon
 	children_expect(d.maps, "uid-x", a);
 	CHECK(children_settled(d.maps, "uid-x"));
 	/* A write that the watch has not brought yet. */
-	unseen = json_deep_copy(a);
+	unseen = jsonx_copy(a);
 	jsonx_set_new(unseen, "metadata.resourceVersion",
 		      jsonx_stringf("%ld", strtol(jsonx_str(a, "metadata.resourceVersion"), NULL, 10) + 1));
 	children_expect(d.maps, "uid-x", unseen);
