@@ -44,6 +44,14 @@ int64_t clock_mono_ms(void)
 	return clock_mono_ns() / 1000000;
 }
 
+int64_t clock_awake_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
 int64_t clock_ms_of(int64_t seconds)
 {
 	return (seconds < CENTURY_S ? seconds : CENTURY_S) * 1000;

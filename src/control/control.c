@@ -10,8 +10,11 @@
 #include "control/gc.h"
 #include "control/job.h"
 #include "control/namespace.h"
+#include "control/nodes.h"
+#include "control/pod_gc.h"
 #include "control/replicas.h"
 #include "control/statefulset.h"
+#include "control/taint_eviction.h"
 
 struct controller {
 	const char *name;  /* as kube-controller-manager's --controllers has it, */
@@ -60,6 +63,9 @@ WITH_PODS(replicasets) COUNTED(replicasets)
 WITH_PODS(replicationcontrollers) COUNTED(replicationcontrollers)
 WITH_PODS(deployments) COUNTED(deployments)
 WITH_PODS(statefulsets) COUNTED(statefulsets)
+WITH_PODS(nodes) COUNTED(nodes)
+WITH_PODS(taint_eviction) COUNTED(taint_eviction)
+WITH_PODS(pod_gc) COUNTED(pod_gc)
 
 #define RUN(x_)         start_##x_, stop_##x_, NULL
 #define RUN_COUNTED(x_) start_##x_, stop_##x_, counts_##x_
@@ -76,6 +82,9 @@ static const struct controller controllers[] = {
 	{ "replicationcontroller", "replicationcontroller-controller", "v1/replicationcontrollers v1/pods", RUN_COUNTED(replicationcontrollers), .pods = true },
 	{ "deployment", "deployment-controller", "apps/v1/deployments apps/v1/replicasets v1/pods", RUN_COUNTED(deployments), .pods = true },
 	{ "statefulset", "statefulset-controller", "apps/v1/statefulsets apps/v1/controllerrevisions v1/persistentvolumeclaims v1/pods", RUN_COUNTED(statefulsets), .pods = true },
+	{ "nodelifecycle", "node-lifecycle-controller", "v1/nodes v1/pods coordination.k8s.io/v1/leases", RUN_COUNTED(nodes), .pods = true },
+	{ "taint-eviction", "taint-eviction-controller", "v1/nodes v1/pods", RUN_COUNTED(taint_eviction), .pods = true },
+	{ "podgc", "pod-garbage-collector-controller", "v1/nodes v1/pods", RUN_COUNTED(pod_gc), .pods = true },
 };
 /* clang-format on */
 

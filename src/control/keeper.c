@@ -386,12 +386,12 @@ static void on_orphan(void *arg, const struct pod_facts *pod)
 			keeper_may_adopt(k, key);
 }
 
-static void on_gone(void *arg, const struct pod_facts *pod)
+static void on_any(void *arg, const struct pod_facts *pod, const struct pod_facts *old)
 {
 	struct keeper *k = arg;
 
-	if (k->kind->pod_gone)
-		k->kind->pod_gone(k->arg, pod);
+	if (!pod)
+		k->kind->pod_gone(k->arg, old);
 }
 
 /* Those that a quota held back need not wait for their next try. */
@@ -457,7 +457,7 @@ struct keeper *keeper_new(struct client *c, struct owned *owned, const struct ke
 							      .change = on_pod,
 							      .orphan = on_orphan,
 							      .synced = on_synced,
-							      .gone = on_gone,
+							      .any = kind->pod_gone ? on_any : NULL,
 							      .room = on_room,
 							      .arg = k });
 	k->informer = informer_new(c, &ref, NULL,

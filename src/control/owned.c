@@ -166,7 +166,7 @@ static void tell_change(struct owned *o, const json_t *ref, const struct pod_fac
 	const char *kind = jsonx_str_or(ref, "kind", "");
 
 	for (const struct follower *f = o->followers; f; f = f->next)
-		if (streq(f->h.kind, kind))
+		if (f->h.kind && streq(f->h.kind, kind))
 			f->h.change(f->h.arg, ref, now, old);
 }
 
@@ -175,6 +175,13 @@ static void tell_orphan(struct owned *o, const struct pod_facts *now)
 	for (const struct follower *f = o->followers; f; f = f->next)
 		if (f->h.orphan)
 			f->h.orphan(f->h.arg, now);
+}
+
+static void tell_any(struct owned *o, const struct pod_facts *now, const struct pod_facts *old)
+{
+	for (const struct follower *f = o->followers; f; f = f->next)
+		if (f->h.any)
+			f->h.any(f->h.arg, now, old);
 }
 
 static void pod_gone(struct owned *o, struct owned_pod *p)
@@ -188,9 +195,7 @@ static void pod_gone(struct owned *o, struct owned_pod *p)
 	map_remove(&o->pods, facts.uid);
 	if (ref)
 		tell_change(o, ref, NULL, &facts);
-	for (const struct follower *f = o->followers; f; f = f->next)
-		if (f->h.gone)
-			f->h.gone(f->h.arg, &facts);
+	tell_any(o, NULL, &facts);
 }
 
 static void pod_came(struct owned *o, const json_t *obj)
@@ -207,6 +212,7 @@ static void pod_came(struct owned *o, const json_t *obj)
 		tell_change(o, ref, &p->facts, NULL);
 	else
 		tell_orphan(o, &p->facts);
+	tell_any(o, &p->facts, NULL);
 }
 
 static void pod_changed(struct owned *o, struct owned_pod *p, const json_t *obj)
@@ -232,6 +238,7 @@ static void pod_changed(struct owned *o, struct owned_pod *p, const json_t *obj)
 		tell_change(o, ref, &p->facts, same ? &old : NULL);
 	else
 		tell_orphan(o, &p->facts);
+	tell_any(o, &p->facts, &old);
 }
 
 static void on_pod(void *arg, const json_t *obj, const json_t *old)

@@ -25,7 +25,7 @@ struct owned_pod {
 };
 
 struct owned_handlers {
-	const char *kind; /* of the owners: "Job" */
+	const char *kind; /* of the owners: "Job"; NULL: only `any` is told */
 	/* A pod of such an owner came (old NULL), changed, or went (pod NULL); also if it got or lost that owner. */
 	void (*change)(void *arg, const json_t *owner_ref, const struct pod_facts *pod, const struct pod_facts *old);
 	/* A pod that nobody controls came or changed. */
@@ -33,10 +33,10 @@ struct owned_handlers {
 	/* The first list is complete. */
 	void (*synced)(void *arg);
 	void *arg;
-	/* Any pod went, whoever controlled it: its name is free.  May be NULL. */
-	void (*gone)(void *arg, const struct pod_facts *pod);
 	/* A quota of the namespace has more room than before; or NULL. */
 	void (*room)(void *arg, const char *ns);
+	/* Any pod came (old NULL), changed, or went (pod NULL), whoever controls it; or NULL. */
+	void (*any)(void *arg, const struct pod_facts *pod, const struct pod_facts *old);
 };
 
 struct owned *owned_new(struct client *c);

@@ -29,6 +29,7 @@
 #include "loop/crypto.h"
 #include "node/claim_dirs.h"
 #include "node/image_keep.h"
+#include "node/node_lease.h"
 #include "node/node_object.h"
 #include "node/pod.h"
 
@@ -57,6 +58,7 @@ struct node {
 	struct loop_hook tell;
 	struct loop_timer again;
 	bool telling, tell_again, freed;
+	struct node_lease *lease;
 };
 
 /* ---- the Node object ---- */
@@ -85,6 +87,7 @@ static void on_status_written(void *arg, const json_t *obj, const struct err *e)
 	if (e->kind == ERR_NONE && !n->freed) {
 		json_decref(n->status);
 		n->status = json_incref(json_object_get(obj, "status"));
+		node_lease_belongs_to(n->lease, jsonx_str_or(obj, "metadata.uid", ""));
 	}
 	told(n, e);
 }
@@ -95,6 +98,7 @@ static struct node_facts facts_of(const struct node *n)
 		.name = n->name,
 		.ip = n->ip,
 		.runtime = n->parts.runtime ? n->parts.runtime->ops->name : NULL,
+		.runtime_version = n->parts.runtime ? n->parts.runtime->version : NULL,
 		.problem = n->problem,
 		.rootless = n->parts.rootless,
 		.dir = n->dir,
@@ -156,6 +160,13 @@ static void tell(void *arg)
 	n->telling = true;
 	json_auto_t *patch = json_pack("{s:o}", "metadata", node_metadata(&f));
 	n->parts.client->ops->patch(n->parts.client, &ref, "merge", patch, on_patched, n);
+}
+
+static void on_lease_lost(void *arg)
+{
+	struct node *n = arg;
+
+	loop_schedule(n->parts.loop, &n->tell);
 }
 
 static void on_parts_changed(void *arg)
@@ -580,6 +591,7 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 	field = xasprintf("spec.nodeName=%s", n->name);
 	n->informer = informer_new(c, &ref, &(struct list_options){ .fields = field }, &h);
 	n->kubelet = node_kubelet_new(n, &n->parts);
+	n->lease = node_lease_new(c, n->name, on_lease_lost, n);
 	loop_schedule(c->loop, &n->tell);
 	*ret = n;
 	return 0;
@@ -592,6 +604,7 @@ void node_free(struct node *n)
 	if (!n)
 		return;
 	node_kubelet_free(n->kubelet);
+	node_lease_free(n->lease);
 	informer_free(n->informer);
 	loop_unschedule(n->parts.loop, &n->tell);
 	loop_unschedule(n->parts.loop, &n->check);

@@ -198,7 +198,9 @@ static json_t *node_info(const struct node_facts *f)
 	uname(&u);
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:s, s:s}", "machineID", machine, "systemUUID",
 			 *uuid ? uuid : machine, "bootID", boot, "kernelVersion", u.release, "osImage", os,
-			 "containerRuntimeVersion", jsonx_stringf("%s://", f->runtime ? f->runtime : "none"),
+			 "containerRuntimeVersion",
+			 jsonx_stringf("%s://%s", f->runtime ? f->runtime : "none",
+				       f->runtime_version ? f->runtime_version : ""),
 			 "kubeletVersion", "v1.32.0-stoker", "kubeProxyVersion", "v1.32.0-stoker", "operatingSystem",
 			 "linux", "architecture", architecture(u.machine));
 }

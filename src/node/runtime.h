@@ -91,6 +91,7 @@ struct runtime_ops {
 
 struct runtime {
 	const struct runtime_ops *ops;
+	const char *version; /* "1.8.1"; NULL if it does not say */
 	struct runtime_events events;
 	struct loop *loop;
 };

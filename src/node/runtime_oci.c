@@ -307,6 +307,7 @@ int oci_open(struct loop *loop, const struct runtime_config *config, struct runt
 		return -1;
 	}
 	o->join = cgroup_join_files(o->monitors);
+	o->base.version = o->with.version;
 	for (size_t i = 0; i < ARRAY_SIZE(all_ops); i++)
 		if (streq(all_ops[i].name, o->with.name))
 			o->base.ops = &all_ops[i];

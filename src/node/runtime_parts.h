@@ -47,6 +47,7 @@ void spawn_clean_words(struct sbuf *text);
 /* --- runtime_probe.c --- */
 struct probed {
 	char *program;
+	char *version; /* or NULL */
 	const char *name;
 	const char *option; /* what it is to do about cgroups */
 	bool hide;

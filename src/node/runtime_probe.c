@@ -109,6 +109,26 @@ static int try_runtime(const char *program, const struct candidate *c, const cha
 	return rc;
 }
 
+/* Its first line is "crun version 1.8.1". */
+static char *version_of(const char *program)
+{
+	static const char before[] = " version ";
+	const char *argv[] = { program, "--version", NULL };
+	struct spawn s = { .argv = argv, .fds = { -1, -1, -1 } };
+	auto_sbuf struct sbuf said = SBUF(PROBE_TEXT_MAX);
+	struct err ignored = ERR_INIT;
+	const char *at;
+	int status = 0;
+
+	if (spawn_wait(&s, PROBE_MS, &said, &status, &ignored) < 0 || !said.n)
+		return NULL;
+	at = strstr(said.p, before);
+	if (!at)
+		return NULL;
+	at += sizeof(before) - 1;
+	return xstrndup(at, strcspn(at, " \t\r\n"));
+}
+
 /* Goes through the candidates `want` allows; what each said is gathered in `tried`. */
 static int pick_runtime(const struct runtime_config *config, const char *dir, struct probed *p, struct sbuf *tried)
 {
@@ -128,6 +148,7 @@ static int pick_runtime(const struct runtime_config *config, const char *dir, st
 			p->program = TAKE(program);
 			p->name = c->name;
 			p->option = c->option;
+			p->version = version_of(p->program);
 			p->hide = c->hide;
 			return 0;
 		}
@@ -159,4 +180,5 @@ int runtime_probe(const struct runtime_config *c, const char *run_dir, struct pr
 void probed_done(struct probed *p)
 {
 	free(p->program);
+	free(p->version);
 }

@@ -9,6 +9,7 @@
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "kinds/placement.h"
 #include "sched/parts.h"
 
 #define SHAPE_TEXT_MAX LIMIT_OBJECT
@@ -144,17 +145,6 @@ static void node_drop_if_empty(struct fit *f, struct node *n)
 	node_free(n);
 }
 
-static bool is_ready(const json_t *node)
-{
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(node, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "Ready"))
-			return str_same(jsonx_str(c, "status"), "True");
-	return false;
-}
-
 static void put_part(json_t *view, const char *name, const json_t *part)
 {
 	if (part)
@@ -166,7 +156,7 @@ static json_t *parts_of(const json_t *node)
 {
 	const json_t *allocatable = jsonx_at(node, "status.allocatable");
 	json_t *parts = json_pack("{s:b, s:b}", "unschedulable", jsonx_bool_or(node, "spec.unschedulable", false),
-				  "ready", is_ready(node));
+				  "ready", streq(condition_status(node, "Ready"), "True"));
 
 	put_part(parts, "labels", jsonx_at(node, "metadata.labels"));
 	put_part(parts, "taints", jsonx_at(node, "spec.taints"));

@@ -7,6 +7,7 @@
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "kinds/placement.h"
 #include "kinds/quantity.h"
 #include "sched/parts.h"
 
@@ -197,11 +198,6 @@ bool host_port_collides(const struct host_port *a, const struct host_port *b)
 	return a->port == b->port && streq(a->protocol, b->protocol) && (!*a->ip || !*b->ip || streq(a->ip, b->ip));
 }
 
-static const json_t *required_affinity(const json_t *spec)
-{
-	return jsonx_at(spec, "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
-}
-
 static void add_part(struct sbuf *out, const json_t *part)
 {
 	if (part)
@@ -226,7 +222,7 @@ void shape_text(const json_t *pod, struct sbuf *out)
 	}
 	add_part(out, json_object_get(spec, "overhead"));
 	add_part(out, json_object_get(spec, "nodeSelector"));
-	add_part(out, required_affinity(spec));
+	add_part(out, required_node_terms(spec));
 	add_part(out, json_object_get(spec, "tolerations"));
 }
 
@@ -237,7 +233,7 @@ struct shape *shape_new(struct resource_names *r, const json_t *pod, const char 
 
 	s->text = xstrdup(text);
 	s->selector = json_incref(json_object_get(spec, "nodeSelector"));
-	s->terms = json_incref((json_t *)required_affinity(spec));
+	s->terms = json_incref((json_t *)required_node_terms(spec));
 	s->tolerations = json_incref(json_object_get(spec, "tolerations"));
 	read_wants(r, spec, &s->wants);
 	read_ports(s, spec);
