@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "control/claims.h"
 #include "control/cronjob.h"
+#include "control/daemonset.h"
 #include "control/deployment.h"
 #include "control/endpoints.h"
 #include "control/gc.h"
@@ -63,6 +64,7 @@ WITH_PODS(replicasets) COUNTED(replicasets)
 WITH_PODS(replicationcontrollers) COUNTED(replicationcontrollers)
 WITH_PODS(deployments) COUNTED(deployments)
 WITH_PODS(statefulsets) COUNTED(statefulsets)
+WITH_PODS(daemonsets) COUNTED(daemonsets)
 WITH_PODS(nodes) COUNTED(nodes)
 WITH_PODS(taint_eviction) COUNTED(taint_eviction)
 WITH_PODS(pod_gc) COUNTED(pod_gc)
@@ -82,6 +84,7 @@ static const struct controller controllers[] = {
 	{ "replicationcontroller", "replicationcontroller-controller", "v1/replicationcontrollers v1/pods", RUN_COUNTED(replicationcontrollers), .pods = true },
 	{ "deployment", "deployment-controller", "apps/v1/deployments apps/v1/replicasets v1/pods", RUN_COUNTED(deployments), .pods = true },
 	{ "statefulset", "statefulset-controller", "apps/v1/statefulsets apps/v1/controllerrevisions v1/persistentvolumeclaims v1/pods", RUN_COUNTED(statefulsets), .pods = true },
+	{ "daemonset", "daemonset-controller", "apps/v1/daemonsets apps/v1/controllerrevisions v1/pods v1/nodes", RUN_COUNTED(daemonsets), .pods = true },
 	{ "nodelifecycle", "node-lifecycle-controller", "v1/nodes v1/pods coordination.k8s.io/v1/leases", RUN_COUNTED(nodes), .pods = true },
 	{ "taint-eviction", "taint-eviction-controller", "v1/nodes v1/pods", RUN_COUNTED(taint_eviction), .pods = true },
 	{ "podgc", "pod-garbage-collector-controller", "v1/nodes v1/pods", RUN_COUNTED(pod_gc), .pods = true },
