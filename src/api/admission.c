@@ -10,12 +10,15 @@
  */
 #include "api/authn.h"
 #include "api/authz.h"
+#include "api/bootstrap.h"
 #include "api/crd.h"
 #include "api/default_class.h"
 #include "api/limit_range.h"
 #include "api/owner_cycle.h"
+#include "api/pod_account.h"
 #include "api/pod_owner.h"
 #include "api/pod_security.h"
+#include "api/priority.h"
 #include "api/quota.h"
 #include "api/service_address.h"
 #include "api/stored.h"
@@ -107,6 +110,7 @@ static const struct admit_rule rules[] = {
 	{ "stoker.dev", "tokens", admit_token },
 	{ "", "persistentvolumeclaims", default_class_admit },
 	{ "certificates.k8s.io", "certificatesigningrequests", admit_certificate },
+	{ "scheduling.k8s.io", "priorityclasses", priority_admit_class },
 	{ "", "namespaces", pod_owner_admit_namespace },
 	{ "", "namespaces", pod_security_admit_namespace },
 	{ NULL, NULL, pod_owner_mark },
@@ -118,6 +122,8 @@ static const struct admit_rule rules[] = {
 
 static const struct admit_rule assigners[] = {
 	{ "", "services", service_address_assign },
+	{ "", "pods", priority_assign },
+	{ "", "pods", pod_account_assign },
 };
 
 /* Whether there is room for an object that is otherwise as it should be; the last word. */
@@ -210,6 +216,7 @@ static const struct {
 	{ "apiextensions.k8s.io", "customresourcedefinitions", crd_was_written },
 	{ "", "services", service_address_written },
 	{ "", "limitranges", limit_range_written },
+	{ "", "services", bootstrap_written }, /* after its address is free again */
 };
 
 void admit_written(struct api *api, const struct kind *k, const json_t *obj, const json_t *old)

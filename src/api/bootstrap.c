@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bootstrap.c - system namespaces, the kubernetes Service, priority and storage classes: rows of JSON, made through the
- * ordinary write path */
+ * ordinary write path
+ *
+ * They are made at start if they are missing.  Pods are told the address of default/kubernetes, so that one comes back
+ * as soon as somebody deletes it. */
 #include "api/bootstrap.h"
 
 #include "api/verbs.h"
 #include "base/jsonx.h"
+#include "base/log.h"
 #include "base/mem.h"
 
 static const struct {
@@ -69,11 +73,31 @@ int bootstrap_object(struct api *api, const char *group, const char *version, co
 	return r;
 }
 
-int bootstrap(struct api *api, struct err *e)
+static int make_rows(struct api *api, const char *only, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (bootstrap_object(api, rows[i].group, rows[i].version, rows[i].plural, rows[i].ns, rows[i].name,
+		if ((!only || streq(only, rows[i].plural)) &&
+		    bootstrap_object(api, rows[i].group, rows[i].version, rows[i].plural, rows[i].ns, rows[i].name,
 				     rows[i].json, e) < 0)
 			return -1;
 	return 0;
+}
+
+int bootstrap(struct api *api, struct err *e)
+{
+	return make_rows(api, NULL, e);
+}
+
+static bool is_kubernetes(const json_t *service)
+{
+	return str_same(jsonx_str(service, "metadata.namespace"), "default") &&
+	       str_same(jsonx_str(service, "metadata.name"), "kubernetes");
+}
+
+void bootstrap_written(struct api *api, const json_t *obj, const json_t *old)
+{
+	struct err e = ERR_INIT;
+
+	if (!obj && is_kubernetes(old) && make_rows(api, "services", &e) < 0)
+		log_warn("make the Service default/kubernetes again: %s, ignoring", e.text);
 }

@@ -11,4 +11,7 @@ int bootstrap(struct api *api, struct err *e);
 int bootstrap_object(struct api *api, const char *group, const char *version, const char *plural, const char *ns,
 		     const char *name, const char *json, struct err *e);
 
+/* A Service was written or, with obj NULL, removed: default/kubernetes comes back at once, in the same transaction. */
+void bootstrap_written(struct api *api, const json_t *obj, const json_t *old);
+
 #endif

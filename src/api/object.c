@@ -13,7 +13,7 @@
 
 /* No vowels, no look-alikes: Kubernetes' alphabet for generated names. */
 static const char name_alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
-#define NAME_SUFFIX   5
+#define NAME_SUFFIX   (OBJECT_SUFFIX_LEN - 1)
 #define NAME_BASE_MAX 58 /* 63 - NAME_SUFFIX */
 
 void object_warn(json_t **warnings, json_t *text)
@@ -98,7 +98,7 @@ static json_t *metadata_of(json_t *obj)
 	return meta;
 }
 
-static void random_suffix(char out[NAME_SUFFIX + 1])
+void object_random_suffix(char out[OBJECT_SUFFIX_LEN])
 {
 	unsigned char raw[NAME_SUFFIX];
 
@@ -113,8 +113,17 @@ void object_regenerate_name(json_t *obj)
 	const char *base = jsonx_str_or(obj, "metadata.generateName", "");
 	char suffix[NAME_SUFFIX + 1];
 
-	random_suffix(suffix);
+	object_random_suffix(suffix);
 	jsonx_set_new(obj, "metadata.name", jsonx_stringf("%.*s%s", NAME_BASE_MAX, base, suffix));
+}
+
+const char *object_asked_name(const json_t *obj)
+{
+	const char *name = jsonx_str_or(obj, "metadata.name", "");
+	const char *base = jsonx_str_or(obj, "metadata.generateName", "");
+	size_t n = strnlen(base, NAME_BASE_MAX);
+
+	return n && strncmp(name, base, n) == 0 && strlen(name) == n + NAME_SUFFIX ? base : name;
 }
 
 int object_stamp_place(const struct kind *k, json_t *obj, const char *ns, struct err *e)

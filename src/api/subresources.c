@@ -8,6 +8,7 @@
 #include "api/authz.h"
 #include "api/object.h"
 #include "api/patch.h"
+#include "api/pod_owner.h"
 #include "api/status.h"
 #include "api/verbs.h"
 #include "base/clock.h"
@@ -163,6 +164,27 @@ static void check_place(const json_t *body, const char *field, const char *want,
 			  json_string_value(have), what);
 }
 
+/* Whoever holds a token of a pod is taken for one of its processes, and may for instance run commands in its siblings:
+ * only for those who may run commands in the pod itself. */
+static int check_bound_pod(struct api *api, const struct api_request *req, const json_t *ref, struct err *e)
+{
+	struct api_request pods = *req;
+	json_auto_t *pod = NULL;
+
+	if (!str_same(jsonx_str(ref, "kind"), "Pod"))
+		return 0;
+	pods.kind = registry_find(api_registry(api), "", "v1", "pods");
+	pods.name = jsonx_str_or(ref, "name", "");
+	pods.subresource = NULL;
+	if (verb_load(api, pods.kind, req->ns, pods.name, &pod, e) < 0) {
+		if (e->kind != ERR_NOT_FOUND)
+			return -1;
+		err_clear(e); /* the next one who looks for it says so */
+		return 0;
+	}
+	return pod_owner_check_hands(api, &pods, pod, e);
+}
+
 static int issue_token(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
 {
 	auto_sbuf struct sbuf token = SBUF(LIMIT_URL);
@@ -182,7 +204,8 @@ static int issue_token(struct api *api, struct api_request *req, struct api_resu
 	if (e->kind != ERR_NONE)
 		return -1;
 	spec = json_object_get(req->body, "spec");
-	if (authn_issue_token(api_authn(api), req->ns, req->name, jsonx_str_or(sa, "metadata.uid", ""), spec,
+	if (check_bound_pod(api, req, json_object_get(spec, "boundObjectRef"), e) < 0 ||
+	    authn_issue_token(api_authn(api), req->ns, req->name, jsonx_str_or(sa, "metadata.uid", ""), spec,
 			      req->dry_run ? NULL : &token, &until, e) < 0)
 		return -1;
 	clock_rfc3339(clock_wall(), now);

@@ -70,7 +70,8 @@ struct client_ops {
 struct client {
 	const struct client_ops *ops;
 	struct loop *loop;
-	int64_t page; /* a cache is filled by that many objects at a time; 0: by all at once */
+	int64_t page;       /* a cache is filled by that many objects at a time; 0: by all at once */
+	const char *ca_pem; /* whose certificates the server has, for others to know it by; NULL: not known here */
 };
 
 /* Who still waits for an answer over HTTP is told that there will be none, and must not ask again. */

@@ -87,6 +87,7 @@ int client_http_new(struct loop *loop, const struct client_options *o, struct cl
 	h->ns = h->socket ? own_name() : xstrdup(h->config.ns ? h->config.ns : "default");
 	fc.unix_socket = h->socket;
 	fc.base_url = h->socket ? "http://localhost" : h->config.server;
+	h->base.ca_pem = h->socket ? NULL : h->config.ca_pem;
 	fc.ca_pem = h->config.ca_pem;
 	fc.cert_pem = h->config.cert_pem;
 	fc.key_pem = h->config.key_pem;

@@ -451,6 +451,8 @@ struct client *client_local_new(struct api *api, const struct caller *caller)
 	struct local_client *l = xcalloc(1, sizeof(*l));
 
 	l->base = (struct client){ .ops = &local_ops, .loop = api_loop(api) };
+	if (api_pki(api))
+		l->base.ca_pem = pki_ca_pem(api_pki(api)).p;
 	l->api = api;
 	l->caller = caller;
 	return &l->base;

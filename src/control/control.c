@@ -14,6 +14,7 @@
 #include "control/nodes.h"
 #include "control/pod_gc.h"
 #include "control/replicas.h"
+#include "control/serviceaccounts.h"
 #include "control/statefulset.h"
 #include "control/taint_eviction.h"
 
@@ -58,6 +59,7 @@ ALONE(namespaces)
 ALONE(gc)
 ALONE(endpoints)
 ALONE(claims)
+ALONE(service_accounts)
 WITH_PODS(jobs) COUNTED(jobs)
 ALONE(cronjobs) COUNTED(cronjobs)
 WITH_PODS(replicasets) COUNTED(replicasets)
@@ -78,6 +80,7 @@ static const struct controller controllers[] = {
 	{ "garbagecollector", "garbage-collector-controller", "", RUN(gc) },
 	{ "endpoint", "endpoints-controller", "v1/services v1/pods v1/endpoints discovery.k8s.io/v1/endpointslices", RUN(endpoints) },
 	{ "persistentvolume-binder", "persistentvolume-binder-controller", "v1/persistentvolumeclaims v1/persistentvolumes storage.k8s.io/v1/storageclasses", RUN(claims) },
+	{ "serviceaccount", "serviceaccount-controller", "v1/namespaces v1/serviceaccounts v1/configmaps v1/secrets", RUN(service_accounts) },
 	{ "job", "job-controller", "batch/v1/jobs v1/pods", RUN_COUNTED(jobs), .pods = true },
 	{ "cronjob", "cronjob-controller", "batch/v1/cronjobs batch/v1/jobs", RUN_COUNTED(cronjobs) },
 	{ "replicaset", "replicaset-controller", "apps/v1/replicasets v1/pods", RUN_COUNTED(replicasets), .pods = true },

@@ -129,14 +129,23 @@ static void pod_prepare_create(json_t *pod)
 
 	json_object_set(spec, "serviceAccountName", name);
 	json_object_set(spec, "serviceAccount", name);
-	if (!json_object_get(spec, "priority") && !*jsonx_str_or(spec, "priorityClassName", ""))
-		json_object_set_new(spec, "priority", json_integer(0));
-	if (!json_object_get(spec, "preemptionPolicy"))
-		json_object_set_new(spec, "preemptionPolicy", json_string("PreemptLowerPriority"));
 	add_tolerations(spec);
 }
 
 /* --- updates --- */
+
+static void put_back(json_t *spec, const json_t *old, const char *field);
+
+/* Admission gave these; who replaces a pod by its manifest does not know of them. */
+static void pod_prepare_update(json_t *pod, const json_t *old)
+{
+	static const char *const given[] = { "priority", "preemptionPolicy" };
+	json_t *spec = json_object_get(pod, "spec");
+
+	for (size_t i = 0; json_is_object(spec) && i < ARRAY_SIZE(given); i++)
+		if (!json_object_get(spec, given[i]))
+			put_back(spec, json_object_get(old, "spec"), given[i]);
+}
 
 /* Whether some item of `list` equals `item` but for one member. */
 static bool contains_but(const json_t *list, const json_t *item, const char *member)
@@ -324,5 +333,6 @@ const struct kind kind_pod = {
 	.subresources = pod_subresources,
 	.nsubresources = ARRAY_SIZE(pod_subresources),
 	.prepare_create = pod_prepare_create,
+	.prepare_update = pod_prepare_update,
 	.validate_update = pod_validate_update,
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* podspec.c - what a pod shall be; also the heart of every workload's template
  *
- * Defaults here hold for templates too.  What only real pods get (service account, tolerations, priority, service
- * links) is in pod.c.
+ * Defaults here hold for templates too.  What only real pods get (the name of a service account, tolerations) is
+ * in pod.c; their priority and their account's gifts come from admission (api/priority.c, api/pod_account.c).
  */
 #include "kinds/core.h"
 #include "kinds/names.h"

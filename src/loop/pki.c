@@ -25,6 +25,7 @@ static const char *const usual_sans[] = {
 	"kubernetes.default",
 	"kubernetes.default.svc",
 	"kubernetes.default.svc.cluster.local",
+	"10.96.0.1", /* default/kubernetes, where pods find the API */
 	NULL,
 };
 

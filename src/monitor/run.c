@@ -58,6 +58,8 @@ static void child(void *arg)
 		SYS(SYS_dup3, b->fds[i], i, 0);
 	SYS(SYS_close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC);
 	SYS(SYS_rt_sigprocmask, SIG_SETMASK, &none, 0, sizeof(none));
+	/* Directories that the runtime makes for mounts are for the container's user to pass; ours are not. */
+	SYS(SYS_umask, 022);
 	b->error = SYS(SYS_execve, b->argv[0], b->argv, b->m->envp);
 	sys_exit(127);
 }

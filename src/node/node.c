@@ -483,16 +483,17 @@ static bool is_mount(const char *path)
 /* What lives only as long as the machine is up is kept in memory: small files that come and go with each container cost
  * the disk's file system more than all else.  Without root it stays on disk: a mount could be
  * seen from inside the user namespace only, and the way there is in this directory. */
-static void mount_run(const struct node *n)
+static void mount_run(struct node *n)
 {
 	auto_free char *path = xasprintf("%s/run", n->dir);
 	struct statfs fs;
 	struct err e = ERR_INIT;
 
-	if (n->parts.fake || n->parts.rootless || file_make_dirs(path, 0700, &e) < 0 ||
-	    (statfs(path, &fs) == 0 && fs.f_type == TMPFS_MAGIC && is_mount(path)))
+	if (n->parts.fake || n->parts.rootless || file_make_dirs(path, 0700, &e) < 0)
 		return;
-	if (mount("stoker", path, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0700") < 0)
+	n->parts.run_in_memory = (statfs(path, &fs) == 0 && fs.f_type == TMPFS_MAGIC && is_mount(path)) ||
+				 mount("stoker", path, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0700") == 0;
+	if (!n->parts.run_in_memory)
 		log_debug("keep %s on disk: %s", path, strerror(errno));
 }
 
@@ -549,6 +550,32 @@ static int open_parts(struct node *n, const struct node_config *config, struct e
 	return 0;
 }
 
+static void tell_root_ca(struct node *n, const char *ns)
+{
+	size_t pos = 0;
+	void *p;
+
+	while (map_next(&n->pods, &pos, NULL, &p))
+		pod_root_ca_changed(p, ns);
+}
+
+static void on_root_ca(void *arg, const json_t *obj, const json_t *old)
+{
+	tell_root_ca(arg, jsonx_str_or(obj ? obj : old, "metadata.namespace", ""));
+}
+
+static void on_root_cas_synced(void *arg)
+{
+	tell_root_ca(arg, NULL);
+}
+
+static void follow_root_cas(struct node *n)
+{
+	n->parts.root_cas = informer_new(n->parts.client, &(struct ref){ .api_version = "v1", .plural = "configmaps" },
+					 &(struct list_options){ .fields = "metadata.name=" ROOT_CA },
+					 &(struct informer_handlers){ on_root_ca, on_root_cas_synced, n });
+}
+
 int node_new(struct client *c, const struct node_config *config, struct node **ret, struct err *e)
 {
 	struct node *n = xcalloc(1, sizeof(*n));
@@ -588,6 +615,7 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 		node_free(n);
 		return -1;
 	}
+	follow_root_cas(n);
 	field = xasprintf("spec.nodeName=%s", n->name);
 	n->informer = informer_new(c, &ref, &(struct list_options){ .fields = field }, &h);
 	n->kubelet = node_kubelet_new(n, &n->parts);
@@ -612,6 +640,7 @@ void node_free(struct node *n)
 	/* Before adoption nobody knows what is still there. */
 	last = n->adopted && !count_holding(n);
 	map_done(&n->pods);
+	informer_free(n->parts.root_cas);
 	claim_dirs_free(n->claim_dirs);
 	services_free(n->parts.services);
 	runtime_free(n->parts.runtime);

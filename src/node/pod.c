@@ -516,6 +516,7 @@ struct pod *pod_new(const struct node_parts *parts, const json_t *obj)
 	p->name = xstrdup(jsonx_str_or(obj, "metadata.name", ""));
 	p->dir = xasprintf("%s/pods/%s", parts->dir, p->uid);
 	p->run_dir = xasprintf("%s/run/pods/%s", parts->dir, p->uid);
+	p->memory_dir = parts->run_in_memory ? xasprintf("%s/volumes", p->run_dir) : NULL;
 	p->host_network = jsonx_bool_or(obj, "spec.hostNetwork", false) || !parts->net;
 	p->ctrs = xcalloc(n + 1, sizeof(*p->ctrs));
 	add_containers(p, "initContainers", true);
@@ -616,6 +617,7 @@ void pod_free(struct pod *p)
 	free(p->name);
 	free(p->dir);
 	free(p->run_dir);
+	free(p->memory_dir);
 	free(p->ip);
 	free(p->net_ns);
 	free(p->hostname);

@@ -29,10 +29,12 @@ struct node_parts {
 	struct gpus *gpus;
 	struct logs *logs;
 	struct trash *trash;
+	struct informer *root_cas; /* the ConfigMaps named ROOT_CA of all namespaces; NULL: pods look for themselves */
 	const char *dir, *name, *prefix, *host_ip;
 	const json_t *host_roots;
 	bool rootless; /* in a user namespace of ours: only what an ordinary user may do, no cgroups */
-	bool fake;     /* nothing is real but the API: no images, mounts or namespaces */
+	bool run_in_memory;
+	bool fake; /* nothing is real but the API: no images, mounts or namespaces */
 	/* A pod is gone, or its cards have changed hands. */
 	void (*changed)(void *arg);
 	void (*gone)(void *arg, struct pod *p);
@@ -52,6 +54,9 @@ void pod_exited(struct pod *p, const char *id, const struct exit_info *exit);
 void pod_fail(struct pod *p, const char *reason, const char *message);
 /* Forgets it; what runs goes on. */
 void pod_free(struct pod *p);
+#define ROOT_CA "kube-root-ca.crt"
+/* The CA's ConfigMap of a namespace has changed; NULL: all are known now. */
+void pod_root_ca_changed(struct pod *p, const char *ns);
 /* Someone has given cards back. */
 void pod_cards_changed(struct pod *p);
 const char *pod_uid(const struct pod *p);

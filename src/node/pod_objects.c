@@ -3,7 +3,7 @@
  *
  * Each is followed by an informer of its own, with a selector that leaves one object: an object that is made later lets
  * the pod go on at once, and one that changes reaches the files of running containers.  A pod that names none costs
- * nothing here.
+ * nothing here.  The ConfigMap with the server's CA, which nearly every pod names, has one informer for all of them.
  */
 #include "base/jsonx.h"
 #include "base/mem.h"
@@ -56,6 +56,15 @@ static const struct follow *find(const struct pod *p, const char *key)
 	return NULL;
 }
 
+void pod_root_ca_changed(struct pod *p, const char *ns)
+{
+	if (!p->wants_root_ca || (ns && !streq(p->ns, ns)))
+		return;
+	p->objects_new = true;
+	p->setup_after_ms = 0;
+	pod_kick(p);
+}
+
 /* want: "configmaps/NAME", with '?' in front where its absence is no error. */
 static void follow(struct pod *p, const char *want)
 {
@@ -64,6 +73,10 @@ static void follow(struct pod *p, const char *want)
 	const char *name = strchr(key, '/');
 	struct follow *f;
 
+	if (p->parts->root_cas && streq(key, "configmaps/" ROOT_CA)) {
+		p->wants_root_ca = true;
+		return;
+	}
 	if (!name || find(p, key))
 		return;
 	f = xcalloc(1, sizeof(*f));
@@ -128,13 +141,18 @@ bool pod_objects_ready(struct pod *p)
 	for (size_t i = 0; i < p->nfollows; i++)
 		if (!informer_synced(p->follows[i]->informer))
 			return false;
+	if (p->wants_root_ca && !informer_synced(p->parts->root_cas))
+		return false;
 	return pod_tokens_ready(p);
 }
 
 json_t *pod_objects(const struct pod *p)
 {
 	json_t *objects = json_object();
+	const json_t *ca = p->wants_root_ca ? informer_find(p->parts->root_cas, p->ns, ROOT_CA) : NULL;
 
+	if (ca)
+		json_object_set(objects, "configmaps/" ROOT_CA, (json_t *)ca);
 	for (size_t i = 0; i < p->nfollows; i++) {
 		const json_t *obj;
 		size_t pos = 0;

@@ -39,6 +39,7 @@ struct pod {
 	json_t *obj;
 	char *uid, *ns, *name;
 	char *dir, *run_dir;
+	char *memory_dir; /* in run_dir, where that is in memory; else NULL */
 	struct ctr *ctrs;
 	size_t n;
 	/* objects it names */
@@ -46,6 +47,7 @@ struct pod {
 	size_t nfollows, follows_cap;
 	struct pod_token **tokens;
 	size_t ntokens, tokens_cap;
+	bool wants_root_ca;
 	bool objects_new; /* one has changed: volumes must be looked at */
 	/* what containers share */
 	bool dirs, sandbox, network, cards, texts, volumes;

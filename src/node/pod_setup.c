@@ -166,6 +166,7 @@ void pod_volume_context(struct pod *p, const json_t *objects, struct volume_cont
 	*ret = (struct volume_context){
 		.pod = p->obj,
 		.objects = objects,
+		.memory = p->memory_dir,
 		.fs_group = json_is_integer(group) ? (gid_t)json_integer_value(group) : (gid_t)-1,
 		.owner = (uid_t)uid,
 		.host_roots = roots_of(p, uid),

@@ -3,6 +3,7 @@
 #include "node/volume.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/jsonx.h"
@@ -10,15 +11,15 @@
 #include "node/volume_parts.h"
 
 static const struct volume_type types[] = {
-	/* name, prepare, root, always read-only */
-	{ "hostPath", volume_host_prepare, volume_host_root, false },
-	{ "emptyDir", volume_empty_prepare, NULL, false },
-	{ "configMap", volume_config_map_prepare, NULL, true },
-	{ "secret", volume_secret_prepare, NULL, true },
-	{ "downwardAPI", volume_downward_prepare, NULL, true },
-	{ "projected", volume_projected_prepare, NULL, true },
-	{ "persistentVolumeClaim", volume_claim_prepare, volume_claim_root, false },
-	{ "nfs", volume_nfs_prepare, NULL, false },
+	/* name, prepare, root, always read-only, in memory */
+	{ "hostPath", volume_host_prepare, volume_host_root, false, false },
+	{ "emptyDir", volume_empty_prepare, NULL, false, false },
+	{ "configMap", volume_config_map_prepare, NULL, true, false },
+	{ "secret", volume_secret_prepare, NULL, true, true },
+	{ "downwardAPI", volume_downward_prepare, NULL, true, true },
+	{ "projected", volume_projected_prepare, NULL, true, true },
+	{ "persistentVolumeClaim", volume_claim_prepare, volume_claim_root, false, false },
+	{ "nfs", volume_nfs_prepare, NULL, false, false },
 };
 
 /* A volume without any source is an emptyDir, as in Kubernetes. */
@@ -44,16 +45,33 @@ static int find_type(const json_t *spec, const struct volume_type **ret, const j
 	return 0;
 }
 
+/* Where it is: *v's base and path; the path is the caller's to free.  A mount of an earlier server stays in use. */
+static char *place(struct volume *v, const struct volume_type *type)
+{
+	char *path = xasprintf("%s/%s", v->c->dir, v->name);
+
+	v->base = v->c->dir;
+	if (type->memory && v->c->memory && access(path, F_OK) < 0) {
+		free(path);
+		v->base = v->c->memory;
+		path = xasprintf("%s/%s", v->base, v->name);
+	}
+	v->path = path;
+	return path;
+}
+
 static int prepare_one(const struct volume_context *c, const json_t *spec, struct err *e)
 {
-	const char *name = jsonx_str_or(spec, "name", "");
-	auto_free char *path = xasprintf("%s/%s", c->dir, name);
-	struct volume v = { .c = c, .name = name, .path = path };
+	struct volume v = { .c = c, .name = jsonx_str_or(spec, "name", "") };
 	const struct volume_type *type;
+	auto_free char *path = NULL;
 
 	if (find_type(spec, &type, &v.source, e) < 0)
 		return -1;
+	path = place(&v, type);
 	v.read_only = jsonx_bool_or(v.source, "readOnly", false);
+	if (file_make_dirs(v.base, 0755, e) < 0)
+		return -1;
 	return type->prepare(&v, e);
 }
 
@@ -62,10 +80,6 @@ int volumes_prepare(const struct volume_context *c, struct err *e)
 	json_t *spec;
 	size_t i;
 
-	if (!json_array_size(jsonx_at(c->pod, "spec.volumes")))
-		return 0;
-	if (file_make_dirs(c->dir, 0755, e) < 0)
-		return -1;
 	json_array_foreach (jsonx_at(c->pod, "spec.volumes"), i, spec)
 		if (prepare_one(c, spec, e) < 0)
 			return err_prefix(e, "MountVolume.SetUp failed for volume \"%s\" ",
@@ -177,9 +191,9 @@ int volume_source(const struct volume_context *c, const json_t *container, const
 	const char *name = jsonx_str_or(mount, "name", "");
 	const char *container_name = jsonx_str_or(container, "name", "");
 	const json_t *spec = find_volume(c->pod, name);
-	auto_free char *path = xasprintf("%s/%s", c->dir, name);
+	auto_free char *path = NULL;
 	auto_free char *root = NULL;
-	struct volume v = { .c = c, .name = name, .path = path };
+	struct volume v = { .c = c, .name = name };
 	const struct volume_type *type;
 
 	if (!spec)
@@ -187,6 +201,7 @@ int volume_source(const struct volume_context *c, const json_t *container, const
 			       container_name, name);
 	if (find_type(spec, &type, &v.source, e) < 0)
 		return -1;
+	path = place(&v, type);
 	if (type->root && type->root(&v, &root, e) < 0)
 		return -1;
 	if (!root)

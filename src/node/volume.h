@@ -21,8 +21,11 @@ struct volume_context {
 	 * whose "error" says why there is none. */
 	const json_t *objects;
 	const char *dir; /* DIR/pods/<uid>/volumes */
-	gid_t fs_group;  /* (gid_t)-1: none */
-	uid_t owner;     /* (uid_t)-1: an admin's pod; else host paths are opened with this user's rights only */
+	/* A directory in memory, which somebody else removes, for volumes that may hold secrets; NULL: each of them is
+	 * a mount of its own below `dir`. */
+	const char *memory;
+	gid_t fs_group; /* (gid_t)-1: none */
+	uid_t owner;    /* (uid_t)-1: an admin's pod; else host paths are opened with this user's rights only */
 	const json_t *host_roots; /* array of directories below which an owner's hostPath must be; NULL: nowhere */
 };
 

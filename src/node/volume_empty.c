@@ -40,7 +40,7 @@ int volume_mount_memory(const struct volume *v, int64_t bytes, struct err *e)
 		return 0;
 	if (volume_make_dir(v->path, DIR_MODE, e) < 0)
 		return -1;
-	if (geteuid() != 0)
+	if (geteuid() != 0 || v->base == v->c->memory)
 		return 0;
 	snprintf(options, sizeof(options), "mode=1777,size=%lld", (long long)bytes);
 	if (mount("tmpfs", v->path, "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)

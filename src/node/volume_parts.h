@@ -19,7 +19,8 @@ struct volume {
 	const char *name;
 	const json_t *source;  /* the object below its type: {"path":"/data"} */
 	const json_t *options; /* mountOptions of a PersistentVolume, or NULL */
-	const char *path;      /* c->dir/name */
+	const char *base;      /* c->dir or c->memory */
+	const char *path;      /* base/name */
 	bool trusted;          /* an administrator chose the place: the owner's roots do not apply */
 	bool read_only;
 };
@@ -31,6 +32,7 @@ struct volume_type {
 	/* Where its files are; NULL: at v->path. */
 	int (*root)(const struct volume *v, char **ret, struct err *e);
 	bool read_only; /* whatever the pod says */
+	bool memory;    /* at home in c->memory */
 };
 
 /* --- volume_host.c, volume_empty.c, volume_files.c, volume_claim.c, volume_nfs.c --- */
@@ -45,7 +47,8 @@ int volume_claim_prepare(const struct volume *v, struct err *e);
 int volume_claim_root(const struct volume *v, char **ret, struct err *e);
 int volume_nfs_prepare(const struct volume *v, struct err *e);
 
-/* A file system in memory at v->path, unless it is there already.  A server without the right to mount uses the disk.
+/* A file system in memory at v->path, unless it is there already or the path is in memory anyway.  A server without the
+ * right to mount uses the disk.
  */
 int volume_mount_memory(const struct volume *v, int64_t bytes, struct err *e);
 /* A directory, made with this mode whatever the umask; one that is there is left as it is. */

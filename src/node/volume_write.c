@@ -279,7 +279,7 @@ static int take_note(const char *dir, const char *note, const char *name, const 
 
 int volume_files_write(const struct volume *v, const struct volume_files *f, struct err *e)
 {
-	auto_free char *notes = xasprintf("%s/.written", v->c->dir);
+	auto_free char *notes = xasprintf("%s/.written", v->base);
 	auto_free char *note = xasprintf("%s/%s", notes, v->name);
 	auto_sbuf struct sbuf sum = SBUF(NOTE_MAX);
 	auto_close int root = open(v->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -16,7 +16,6 @@ TEST("a pod gets every default that the real server fills in")
 		{ "spec.schedulerName", "default-scheduler" },
 		{ "spec.serviceAccountName", "default" },
 		{ "spec.serviceAccount", "default" },
-		{ "spec.preemptionPolicy", "PreemptLowerPriority" },
 		{ "status.phase", "Pending" },
 		{ "status.qosClass", "BestEffort" },
 	};
@@ -27,7 +26,6 @@ TEST("a pod gets every default that the real server fills in")
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		CHECK_STR(jsonx_str(pod, rows[i].path), rows[i].want);
 	CHECK_INT(jsonx_int_or(pod, "spec.terminationGracePeriodSeconds", -1), 30);
-	CHECK_INT(jsonx_int_or(pod, "spec.priority", -1), 0);
 	CHECK(jsonx_bool_or(pod, "spec.enableServiceLinks", false));
 	CHECK(json_is_object(jsonx_at(pod, "spec.securityContext")));
 	CHECK_STR(jsonx_str(container, "terminationMessagePath"), "/dev/termination-log");
