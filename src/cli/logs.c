@@ -7,13 +7,13 @@
 #include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
-#include <strings.h>
 
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "cli/connect.h"
+#include "cli/find.h"
 
 #define LINE_LIMIT (1024 * 1024)
 
@@ -80,7 +80,7 @@ struct session {
 	const struct logs_settings *s;
 	struct connection c;
 	const char *ns, *name;
-	char *kind; /* or NULL */
+	const struct kind *kind; /* or NULL */
 	struct origin *origins;
 	size_t n, cap;
 	size_t running;
@@ -98,20 +98,6 @@ struct origin {
 
 /* ---- the name ---- */
 
-/* "jobs.batch/train" is job and train. */
-static const char *cut_kind(const char *arg, char **ret_kind)
-{
-	const char *slash = strchr(arg, '/');
-	size_t n = slash ? strcspn(arg, "./") : 0;
-
-	if (!slash)
-		return arg;
-	if (n > 1 && (arg[n - 1] == 's' || arg[n - 1] == 'S'))
-		n--;
-	*ret_kind = n == 2 && strncasecmp(arg, "po", 2) == 0 ? xstrdup("pod") : xstrndup(arg, n);
-	return slash + 1;
-}
-
 static void add_query(struct sbuf *path, const char *key, const char *value)
 {
 	if (!value)
@@ -128,13 +114,54 @@ static void add_number(struct sbuf *path, const char *key, int64_t value)
 	add_query(path, key, text);
 }
 
-static void logs_url(const struct session *s, struct sbuf *path)
+static void logs_url(const struct session *s, const char *kind, const char *name, struct sbuf *path)
 {
 	sbuf_adds(path, "/apis/stoker.dev/v1/namespaces/");
 	client_escape(path, s->ns);
 	sbuf_adds(path, "/logs/");
-	client_escape(path, s->name);
-	add_query(path, "kind", s->kind);
+	client_escape(path, name);
+	add_query(path, "kind", kind);
+}
+
+static const char *kind_word(const struct session *s)
+{
+	return s->kind ? s->kind->singular : NULL;
+}
+
+/* What the server has under a name; of one pod only, if `uid` says which. */
+static int add_logs(const struct session *s, const char *kind, const char *name, const char *uid, json_t *items,
+		    struct err *e)
+{
+	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
+	json_auto_t *list = NULL;
+
+	logs_url(s, kind, name, &path);
+	add_query(&path, "uid", uid);
+	add_query(&path, "list", "1");
+	if (client_raw_wait(s->c.client, path.p, &list, e) < 0)
+		return -1;
+	json_array_extend(items, json_object_get(list, "items"));
+	return 0;
+}
+
+/* A log knows its pod's owner, not whose that one is.  Where the name says nothing to it, a Deployment or a CronJob may
+ * be meant, whose pods are found as other commands find them. */
+static void add_logs_of_pods(const struct session *s, json_t *items)
+{
+	auto_free char *arg = xasprintf("%s%s%s", s->kind ? s->kind->singular : "", s->kind ? "/" : "", s->name);
+	json_auto_t *pods = NULL;
+	struct err e = ERR_INIT;
+	struct found f;
+	json_t *pod;
+	size_t i;
+
+	if (find_one(s->c.client, arg, s->ns, false, &f, &e) < 0)
+		return;
+	if (!streq(f.kind->plural, "pods") && find_pods(s->c.client, &f, &pods, &e) == 0)
+		json_array_foreach (pods, i, pod)
+			add_logs(s, "pod", jsonx_str_or(pod, "metadata.name", ""), jsonx_str(pod, "metadata.uid"),
+				 items, &e);
+	found_done(&f);
 }
 
 /* ---- the list ---- */
@@ -314,7 +341,7 @@ static void on_piece(void *arg, struct str piece)
 static const char *advice(const struct session *s, const struct err *e)
 {
 	if (e->kind == ERR_NOT_FOUND)
-		return "; `kubectl get pods,jobs -A` shows what there is, and -n looks in another namespace";
+		return "; `stoker ps -a -A` shows what there is, and -n looks in another namespace";
 	if (e->kind == ERR_BAD_REQUEST && strstr(e->text, "container name must be specified"))
 		return "; use -c NAME or --all-containers";
 	if (e->kind == ERR_BAD_REQUEST && s->s->previous && strstr(e->text, "previous terminated"))
@@ -346,7 +373,7 @@ static void start(struct origin *o)
 	struct client *c = s->c.client;
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
 
-	logs_url(s, &path);
+	logs_url(s, o->pod ? "pod" : kind_word(s), o->pod ? o->pod : s->name, &path);
 	add_query(&path, "uid", o->uid);
 	add_query(&path, "container", o->container);
 	if (s->s->follow)
@@ -394,16 +421,13 @@ static void show(struct session *s)
 
 static int run_session(struct session *s)
 {
-	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
-	json_auto_t *list = NULL;
+	json_auto_t *items = json_array();
 	struct err e = ERR_INIT;
-	const json_t *items;
 
-	logs_url(s, &path);
-	add_query(&path, "list", "1");
-	if (client_raw_wait(s->c.client, path.p, &list, &e) < 0)
+	if (add_logs(s, kind_word(s), s->name, NULL, items, &e) < 0)
 		return command_fail(s->cmd, &e);
-	items = json_object_get(list, "items");
+	if (!json_array_size(items))
+		add_logs_of_pods(s, items);
 	if (s->s->list || (s->s->output && streq(s->s->output, "json")))
 		return print_list(s, items);
 	if (choose(s, items) != 0)
@@ -423,7 +447,6 @@ static void session_done(struct session *s)
 		sbuf_done(&s->origins[i].line);
 	}
 	free(s->origins);
-	free(s->kind);
 	connect_close(&s->c);
 }
 
@@ -438,9 +461,8 @@ static int run_logs(const struct command *cmd, int argc, char **argv)
 
 	if (command_parse(cmd, &settings, argc, argv, 1, 1, &rest, &nrest) < 0)
 		return 2;
-	if (connect_open(&settings.connect, &s.c, &e) < 0)
+	if (find_cut(rest[0], &s.kind, &s.name, &e) < 0 || connect_open(&settings.connect, &s.c, &e) < 0)
 		return command_fail(cmd, &e);
-	s.name = cut_kind(rest[0], &s.kind);
 	s.ns = settings.ns ? settings.ns : client_default_namespace(s.c.client);
 	status = run_session(&s);
 	session_done(&s);

@@ -124,7 +124,7 @@ TEST("logs of a job whose pod is gone are shown by the job's name")
 	capture_done(&c);
 	struct capture wrong = RUN((char *)"pytorchjob/train");
 	CHECK_INT(wrong.status, 1);
-	CHECK(strstr(wrong.err.p, "there are no logs of \"train\" in namespace \"default\"; `kubectl get"));
+	CHECK(strstr(wrong.err.p, "there are no logs of \"train\" in namespace \"default\"; `stoker ps"));
 	capture_done(&wrong);
 	lab_done(&lab);
 }
