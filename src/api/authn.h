@@ -4,6 +4,7 @@
 #define STOKER_API_AUTHN_H
 
 #include "api/api.h"
+#include "kinds/names.h"
 #include "loop/http.h"
 
 struct authn *authn_new(struct api *api);
@@ -35,7 +36,7 @@ void authn_review(struct authn *a, json_t *review);
 int authn_check_token_write(struct authn *a, const struct caller *c, const json_t *token, struct err *e);
 /* The namespace a user name owns: lower case, anything that may not stand in a DNS label is '-'; "" if nothing is left.
  */
-#define USER_NAMESPACE_LEN 64
+#define USER_NAMESPACE_LEN NAME_LABEL_LEN
 void authn_user_namespace(const char *user, char out[USER_NAMESPACE_LEN]);
 
 #endif

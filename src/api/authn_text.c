@@ -2,7 +2,6 @@
 /* authn_text.c - what can be said about tokens and names without looking anything up; pure */
 #include "api/authn_parts.h"
 
-#include <ctype.h>
 #include <strings.h>
 
 #include "base/jsonx.h"
@@ -129,16 +128,5 @@ json_t *token_audiences(const json_t *given, const json_t *wanted)
 
 void authn_user_namespace(const char *user, char out[USER_NAMESPACE_LEN])
 {
-	size_t n = 0;
-
-	for (const char *p = user; *p && n < USER_NAMESPACE_LEN - 1; p++) {
-		unsigned char c = (unsigned char)*p;
-		char to = (char)(c < 128 && isalnum(c) ? tolower(c) : '-');
-
-		if (n || to != '-')
-			out[n++] = to;
-	}
-	while (n && out[n - 1] == '-')
-		n--;
-	out[n] = '\0';
+	name_make_label(user, out);
 }

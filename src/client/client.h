@@ -24,6 +24,7 @@ struct ref {
 	const char *ns;          /* NULL or "": cluster scope, or all namespaces for lists */
 	const char *name;        /* NULL for collections */
 	const char *subresource; /* or NULL */
+	bool dry_run;            /* create: only see whether it would be taken */
 };
 
 /* The object (borrowed; NULL on error), with kind and apiVersion; `e->kind` is ERR_NONE on success. */
@@ -101,6 +102,8 @@ const char *client_server(const struct client *c);
 /* The namespace a command means when none is given: the kubeconfig context's, else the local user's name ("default" for
  * root). */
 const char *client_default_namespace(const struct client *c);
+/* Is the server on this machine, so that its files are ours? */
+bool client_is_local(const struct client *c);
 /* A name as a segment of a path, or a value in a query. */
 void client_escape(struct sbuf *out, const char *s);
 /* Paths used by server and clients alike: as root /run/stoker/stoker.sock, else under $XDG_RUNTIME_DIR. */
@@ -115,6 +118,8 @@ int client_create_wait(struct client *c, const struct ref *ref, const json_t *ob
 /* GET of a path that is no object: any JSON. */
 int client_raw_wait(struct client *c, const char *path, json_t **ret_doc, struct err *e);
 int client_delete_wait(struct client *c, const struct ref *ref, json_t **ret_obj, struct err *e);
+/* With DeleteOptions. */
+int client_remove_wait(struct client *c, const struct ref *ref, const json_t *options, json_t **ret_obj, struct err *e);
 
 /* --- informer.c: a list and a watch kept as a local cache, with callbacks --- */
 struct informer;

@@ -206,6 +206,8 @@ void http_post(struct http_client *h, const struct ref *ref, struct str text, cl
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
 
 	add_path(&path, ref);
+	if (ref->dry_run)
+		add_param(&path, "dryRun", "All");
 	start_text(&h->base, "POST", path.p, "application/json", text, done, arg);
 }
 

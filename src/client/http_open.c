@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "client/http_parts.h"
+#include "kinds/names.h"
 
 #define PAGE        250 /* of pods it is a megabyte of text, and ten of memory until they are lean */
 #define ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -16,8 +17,11 @@
 static char *own_name(void)
 {
 	struct passwd *pw = getpwuid(geteuid());
+	char label[NAME_LABEL_LEN] = "default";
 
-	return xstrdup(geteuid() == 0 || !pw ? "default" : pw->pw_name);
+	if (geteuid() != 0 && pw)
+		name_make_label(pw->pw_name, label);
+	return xstrdup(label);
 }
 
 /* The service account of the pod that this is, if it is one. */
@@ -104,6 +108,18 @@ int client_http_new(struct loop *loop, const struct client_options *o, struct cl
 	}
 	*ret = &h->base;
 	return 0;
+}
+
+bool client_is_local(const struct client *c)
+{
+	static const char *const here[] = { "https://127.", "https://localhost:", "https://localhost/",
+					    "https://[::1]" };
+	const struct http_client *h = (const struct http_client *)c;
+	bool is = c->ops != &http_ops || h->socket;
+
+	for (size_t i = 0; !is && i < ARRAY_SIZE(here); i++)
+		is = str_starts(h->config.server, here[i]);
+	return is;
 }
 
 const char *client_default_namespace(const struct client *c)

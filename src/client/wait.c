@@ -61,12 +61,17 @@ int client_create_wait(struct client *c, const struct ref *ref, const json_t *ob
 	return await(c, &a, ret_obj);
 }
 
-int client_delete_wait(struct client *c, const struct ref *ref, json_t **ret_obj, struct err *e)
+int client_remove_wait(struct client *c, const struct ref *ref, const json_t *options, json_t **ret_obj, struct err *e)
 {
 	struct answer a = { .e = e };
 
-	c->ops->remove(c, ref, NULL, on_answer, &a);
+	c->ops->remove(c, ref, options, on_answer, &a);
 	return await(c, &a, ret_obj);
+}
+
+int client_delete_wait(struct client *c, const struct ref *ref, json_t **ret_obj, struct err *e)
+{
+	return client_remove_wait(c, ref, NULL, ret_obj, e);
 }
 
 static void on_raw(void *arg, int code, struct str body, const struct err *transport)

@@ -5,6 +5,7 @@
  */
 #include "kinds/names.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #define MAX_SUBDOMAIN 253
@@ -209,4 +210,20 @@ const char *name_check_port_name(const char *s)
 	if (strstr(s, "--"))
 		return "must not contain consecutive hyphens";
 	return s[0] == '-' || s[n - 1] == '-' ? "must not begin or end with a hyphen" : NULL;
+}
+
+void name_make_label(const char *text, char out[NAME_LABEL_LEN])
+{
+	size_t n = 0;
+
+	for (const char *p = text; *p && n < NAME_LABEL_LEN - 1; p++) {
+		unsigned char c = (unsigned char)*p;
+		char to = (char)(c < 128 && isalnum(c) ? tolower(c) : '-');
+
+		if (n || to != '-')
+			out[n++] = to;
+	}
+	while (n && out[n - 1] == '-')
+		n--;
+	out[n] = '\0';
 }

@@ -18,4 +18,9 @@ const char *name_check_env(const char *s);        /* environment variable names 
 const char *name_check_config_key(const char *s); /* ConfigMap and Secret keys */
 const char *name_check_port_name(const char *s);  /* IANA_SVC_NAME, <= 15 */
 
+/* A label made of any text: lower case, anything that may not stand in one is '-', none at its ends; "" if nothing is
+ * left.  Clients and server agree by it on the namespace of a user. */
+#define NAME_LABEL_LEN 64
+void name_make_label(const char *text, char out[NAME_LABEL_LEN]);
+
 #endif
