@@ -14,6 +14,7 @@ struct command {
 	const char *args;    /* "[--data DIR]" or positional arguments in the usage line */
 	const char *summary; /* one line */
 	const char *details; /* the long help: paragraphs, examples; may be NULL */
+	bool names;          /* arguments are [KIND/]NAME of workloads: completed by asking the server */
 	const struct opt *opts;
 	/* Exit status.  argv[0] is the command's own last word. */
 	int (*run)(const struct command *cmd, int argc, char **argv);

@@ -47,6 +47,23 @@ static void print_commands(void)
 	printf("\" ;;\n");
 }
 
+/* Names of workloads come from the server; with their kind once a slash is there. */
+static void print_names(void)
+{
+	const char *bar = "";
+
+	printf("  ");
+	for (size_t i = 0; commands[i]; i++)
+		if (commands[i]->names) {
+			printf("%s%s", bar, commands[i]->name);
+			bar = "|";
+		}
+	puts(")\n"
+	     "    words=$(\"${COMP_WORDS[0]}\" ps -a -o name 2>/dev/null)\n"
+	     "    [[ $cur == */* ]] || words=$(sed 's,.*/,,' <<<\"$words\")\n"
+	     "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;");
+}
+
 static int run(const struct command *cmd, int argc, char **argv)
 {
 	char **rest;
@@ -80,9 +97,13 @@ static int run(const struct command *cmd, int argc, char **argv)
 	puts("  esac\n"
 	     "  if [[ $cur == -* || $cmd == \"\" || $cmd == token ]]; then\n"
 	     "    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-	     "  else\n"
-	     "    COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+	     "    return\n"
 	     "  fi\n"
+	     "  case \"${COMP_WORDS[1]}\" in");
+	print_names();
+	puts("  *)\n"
+	     "    COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n"
+	     "  esac\n"
 	     "}\n"
 	     "complete -F _stoker stoker");
 	return 0;

@@ -338,6 +338,7 @@ const struct command cmd_kill = {
 		   "  stoker kill train-7\n"
 		   "  stoker kill --now job/a pod/b\n"
 		   "  stoker kill --all -y -n alice\n",
+	.names = true,
 	.opts = kill_opts,
 	.run = run_kill,
 };

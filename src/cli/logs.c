@@ -481,6 +481,7 @@ const struct command cmd_logs = {
 		   "  stoker logs -f --tail 20 job/train-7\n"
 		   "  stoker logs mnist --all-pods         # every worker, lines marked\n"
 		   "  stoker logs mnist --list             # which logs there are\n",
+	.names = true,
 	.opts = logs_opts,
 	.run = run_logs,
 };

@@ -23,18 +23,38 @@ bool output_is_objects(const char *form)
 	return form && !streq(form, "wide") && !streq(form, "text");
 }
 
-void output_object(const char *form, const json_t *obj)
+/* Without managedFields, which are longer than the rest and for servers only. */
+static json_t *readable(const json_t *obj)
+{
+	json_t *copy = json_copy((json_t *)obj);
+	json_t *meta = json_copy(json_object_get(obj, "metadata"));
+
+	if (meta) {
+		json_object_del(meta, "managedFields");
+		json_object_set_new(copy, "metadata", meta);
+	}
+	return copy;
+}
+
+static void print_document(const char *form, const json_t *doc)
 {
 	auto_sbuf struct sbuf out = SBUF(SIZE_MAX / 2);
 
 	if (streq(form, "yaml")) {
-		yamlx_dump(obj, &out);
+		yamlx_dump(doc, &out);
 	} else {
-		jsonx_dump_pretty(obj, &out);
+		jsonx_dump_pretty(doc, &out);
 		if (!out.n || out.p[out.n - 1] != '\n')
 			sbuf_addc(&out, '\n');
 	}
 	fputs(out.p, stdout);
+}
+
+void output_object(const char *form, const json_t *obj)
+{
+	json_auto_t *copy = readable(obj);
+
+	print_document(form, copy);
 }
 
 static void print_name(const json_t *obj)
@@ -48,6 +68,7 @@ static void print_name(const json_t *obj)
 
 void output_list(const char *form, const json_t *items)
 {
+	json_auto_t *shown = json_array();
 	json_auto_t *list = NULL;
 	json_t *obj;
 	size_t i;
@@ -57,8 +78,10 @@ void output_list(const char *form, const json_t *items)
 			print_name(obj);
 		return;
 	}
-	list = json_pack("{s:s, s:s, s:{}, s:O}", "apiVersion", "v1", "kind", "List", "metadata", "items", items);
-	output_object(form, list);
+	json_array_foreach ((json_t *)items, i, obj)
+		json_array_append_new(shown, readable(obj));
+	list = json_pack("{s:s, s:s, s:{}, s:O}", "apiVersion", "v1", "kind", "List", "metadata", "items", shown);
+	print_document(form, list);
 }
 
 /* ---- terminals ---- */

@@ -24,7 +24,7 @@
 
 /* Is the form one that prints objects (json, yaml) or names?  NULL and "wide" are tables. */
 bool output_is_objects(const char *form);
-/* An object on stdout as json or yaml. */
+/* An object on stdout as json or yaml, without managedFields. */
 void output_object(const char *form, const json_t *obj);
 /* Objects in any of the three forms: one List, or a line each with kind/name. */
 void output_list(const char *form, const json_t *items);

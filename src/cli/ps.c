@@ -122,7 +122,7 @@ static int print_once(struct session *s)
 	for (size_t i = 0; i < workloads_count(); i++)
 		json_decref(lists[i]);
 	if (r < 0 && e.kind == ERR_FORBIDDEN && !s->ns)
-		err_reword(&e, e.kind, "%s; without -A and --user it shows your own namespace", e.text);
+		err_prefix(&e, "without -A and --user it shows your own namespace");
 	return r < 0 ? command_fail(s->cmd, &e) : 0;
 }
 

@@ -240,6 +240,7 @@ static void add_row(const struct ps_row *row, bool with_namespace, int64_t now, 
 {
 	const struct work *w = &row->work;
 	int64_t until = w->ended ? w->ended : now;
+	bool ran = w->started && until >= w->started && w->phase != WORK_PENDING && w->phase != WORK_SUSPENDED;
 	char age[32];
 	char lasted[32];
 
@@ -250,7 +251,7 @@ static void add_row(const struct ps_row *row, bool with_namespace, int64_t now, 
 	table_addf(t, TINT_NONE, "%lld/%lld", (long long)w->ready, (long long)w->wanted);
 	table_addf(t, TINT_NONE, "%lld", (long long)w->gpus);
 	table_add(t, TINT_NONE, output_age(w->created ? now - w->created : -1, age));
-	table_add(t, TINT_NONE, output_age(w->started && until >= w->started ? until - w->started : -1, lasted));
+	table_add(t, TINT_NONE, output_age(ran ? until - w->started : -1, lasted));
 	add_wide(row, t);
 	table_add(t, w->phase == WORK_FAILED ? TINT_BAD : TINT_NONE, w->reason);
 }

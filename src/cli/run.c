@@ -317,13 +317,14 @@ static int submit_service(struct session *s, const json_t *job, struct err *e)
 	return client_create_wait(s->c.client, &ref, s->service, NULL, e);
 }
 
-static const char *advice(const struct err *e)
+static int add_advice(struct err *e)
 {
-	if (e->kind == ERR_EXISTS)
-		return "; choose another --name, or leave it out";
-	if (e->kind == ERR_FORBIDDEN)
-		return "; -n runs it in another namespace";
-	return "";
+	auto_free char *text = xstrdup(e->text);
+	const char *advice = e->kind == ERR_EXISTS      ? "; choose another --name, or leave it out"
+			     : e->kind == ERR_FORBIDDEN ? "; -n runs it in another namespace"
+							: "";
+
+	return err_reword(e, e->kind, "%s%s", text, advice);
 }
 
 static int submit(struct session *s, struct found *ret, struct err *e)
@@ -333,7 +334,7 @@ static int submit(struct session *s, struct found *ret, struct err *e)
 	struct err ignored = ERR_INIT;
 
 	if (client_create_wait(s->c.client, &ref, s->job, &job, e) < 0)
-		return err_reword(e, e->kind, "%s%s", e->text, advice(e));
+		return add_advice(e);
 	found_init(ret, &kind_job, job);
 	if (submit_service(s, job, e) == 0)
 		return 0;

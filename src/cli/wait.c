@@ -142,6 +142,16 @@ static int say_late(const struct session *s)
 	return STATUS_TIMEOUT;
 }
 
+static void watch_one(struct item *i)
+{
+	auto_free char *field = xasprintf("metadata.name=%s", i->found.name);
+	struct informer_handlers handlers = { .change = on_change, .synced = on_synced, .arg = i };
+	struct ref ref = found_ref(&i->found);
+
+	ref.name = NULL;
+	i->informer = informer_new(i->session->c.client, &ref, &(struct list_options){ .fields = field }, &handlers);
+}
+
 static int watch(struct session *s)
 {
 	struct err e = ERR_INIT;
@@ -150,18 +160,9 @@ static int watch(struct session *s)
 		return command_fail(s->cmd, &e);
 	if (s->s->timeout)
 		loop_timer_set(s->c.loop, &s->timer, s->s->timeout * 1000);
-	for (size_t k = 0; k < s->n; k++) {
-		struct item *i = &s->items[k];
-		auto_free char *field = xasprintf("metadata.name=%s", i->found.name);
-		struct ref ref = found_ref(&i->found);
-
-		if (i->settled)
-			continue;
-		ref.name = NULL;
-		i->informer =
-			informer_new(s->c.client, &ref, &(struct list_options){ .fields = field },
-				     &(struct informer_handlers){ .change = on_change, .synced = on_synced, .arg = i });
-	}
+	for (size_t k = 0; k < s->n; k++)
+		if (!s->items[k].settled)
+			watch_one(&s->items[k]);
 	while (!is_over(s))
 		loop_turn(s->c.loop, false);
 	if (s->interrupted)
@@ -245,6 +246,7 @@ const struct command cmd_wait = {
 		   "  stoker wait deployment/web                 # until it is ready\n"
 		   "  stoker wait train-7 --for running; stoker logs -f train-7\n"
 		   "  stoker wait pod/x --for condition=Ready=False\n",
+	.names = true,
 	.opts = wait_opts,
 	.run = run_wait,
 };

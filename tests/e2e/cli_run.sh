@@ -1,0 +1,137 @@
+#!/bin/bash
+# stoker run, ps, wait and kill with real containers: output, exit statuses, workers, limits, Ctrl-C, another user.
+. "$(dirname "$0")/lib.sh"
+chmod 755 "$T"
+LAB=$T/lab
+mkdir -m 777 "$LAB"
+node_start main --gpus 2 --host-path "$LAB" || exit 1
+export STOKER_SOCKET=$SOCKET
+cd "$LAB" || exit 1
+s() { "$STOKER" "$@"; }
+# status COMMAND...: its exit status; output in $OUT, errors in $ERR.
+OUT=$T/cmd.out ERR=$T/cmd.err
+status() { "$@" >"$OUT" 2>"$ERR"; echo $?; }
+terminal() { TERM=xterm /usr/bin/python3 -B "$ROOT/tests/lib/terminal.py" "$@"; }
+
+# ---- run ----
+is "a command runs here and ends with its own status" "$(status s run -w --name one -- sh -c 'pwd; echo mine >file; echo oops >&2; exit 3')" 3
+is "its output is ours, as it is" "$(sort "$OUT")" "$LAB
+oops"
+is "and its files are the real ones" "$(cat "$LAB/file")" mine
+is "what happens is told on stderr" "$(grep -v '^job/one waits' "$ERR")" "job/one created
+job/one started on $(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
+job/one failed with exit status 3"
+is "with -q nothing is" "$(s run -q -w -- sh -c 'printf "no newline"' 2>&1)" "no newline"
+is "a signal is 128 and its number" "$(status s run -q -w -- sh -c 'kill -9 $$') $(status s run -q -w -- sh -c 'kill -TERM $$')" "137 143"
+is "text that looks like a variable of Kubernetes' stays" "$(MINE=my s run -q -w -e A='$(B) $$' -e MINE -- sh -c 'echo "$A" "$MINE" "$HOME"x $(echo sub)')" '$(B) $$ my /rootx sub'
+is "options of the command are its own" "$(s run -q -w echo --name -w)" "--name -w"
+is "the time limit is 124" "$(status s run -w --time 1 -- sleep 1000)" 124
+like "and says so" "$(cat "$ERR")" 'reached its time limit of 1s'
+is "a failure is tried again" "$(status s run -w --name again --retries 1 -- sh -c '[ -e tried ] && echo second || { touch tried; exit 4; }')" 0
+like "after it was told" "$(cat "$ERR")" 'again failed: exit status 4'
+is "and only the output counts" "$(cat "$OUT")" second
+is "without --watch the name is all there is" "$(status s run --name quick -l team=vision -- true) $(cat "$OUT" "$ERR")" "0 job/quick"
+is "a name that is taken is told with advice" "$(status s run --name quick -- true)" 1
+like "it is" "$(cat "$ERR")" 'already exists; choose another --name'
+like "--dry-run prints a manifest" "$(s run --dry-run --gpus 1 --name dry -- true)" '^kind: Job'
+is "that kubectl takes" "$(s run --dry-run --workers 2 --name dry -- true | kubectl apply --dry-run=server -f - | wc -l)" 2
+is "and nothing else happens" "$(status s wait --for deleted dry)" 0
+is "usage is 2" "$(status s run) $(status s run --gpus many -- true)" "2 2"
+
+# ---- workers ----
+is "workers share the command" "$(status s run -w --name crew --workers 3 -- sh -c 'getent hosts $MASTER_ADDR >/dev/null && echo "I am $WORKER of $WORKERS, $RANK/$WORLD_SIZE"')" 0
+is "and their lines say whose they are" "$(sort "$OUT")" "crew[0] | I am 0 of 3, 0/3
+crew[1] | I am 1 of 3, 1/3
+crew[2] | I am 2 of 3, 2/3"
+is "the first that fails says how it ended" "$(status s run -w --workers 2 -- sh -c '[ $WORKER = 1 ] && exit 7; sleep 100')" 7
+is "their service goes with them" "$(s kill --remove crew; eventually 10 eval '! kubectl get service crew'; kubectl get service crew 2>&1 | grep -c NotFound)" "job/crew removed
+1"
+
+# ---- a server that comes and goes ----
+"$STOKER" run -q -w --name steady -- sh -c 'for i in $(seq 1 30); do echo $i; sleep 0.1; done' >"$T/steady" 2>&1 &
+STEADY=$!
+ok "a job runs" s wait -q --for running --timeout 30s steady
+{ kill -9 "$SERVER_PID" && wait "$SERVER_PID"; } 2>/dev/null
+node_start main --gpus 2 --host-path "$LAB"
+wait $STEADY
+is "output is whole across a crash of the server" "$? $(tr '\n' ' ' <"$T/steady")" "0 $(seq 1 30 | tr '\n' ' ')"
+
+# ---- ps and wait ----
+is "what asks for too much waits" "$(s run --name wide --gpus 3 -- true)" job/wide
+is "waiting for it takes as long as one likes" "$(status s wait wide --timeout 1s)" 124
+like "and it is said why" "$(cat "$ERR")" 'job/wide is pending.* after 1s'
+like "ps says it too" "$(s ps)" '^job/wide +Pending +0/1 +3 +[0-9]+s +- +0/1 nodes are available: 1 Insufficient nvidia.com/gpu'
+like "and what has ended" "$(s ps)" '^job/one +Failed +0/1 +0 +[0-9a-z]+ +[0-9]+s +exit status 3$'
+like "wide says more" "$(s ps -o wide)" '^job/one .* sh -c pwd; echo mine'
+is "JSON is a list of the objects" "$(s ps -o json | jq -r '.kind, (.items[] | select(.metadata.name == "quick") | .kind, .metadata.labels.team)' | tr '\n' ' ')" "List Job vision "
+like "pods are seen by their kind" "$(s ps po -o name)" '^pod/one-[a-z0-9]{5}$'
+is "names are for scripts" "$(s ps -o name | grep -c '^job/')" "$(s ps | grep -c '^job/')"
+is "an old server's colours are not for pipes" "$(s ps | grep -c $'\033')" 0
+is "wait has the job's verdict" "$(status s wait quick) $(cat "$OUT"); $(status s wait one) $(cat "$ERR")" "0 job/quick succeeded; 1 job/one failed: BackoffLimitExceeded: Job has reached the specified backoff limit"
+is "of several any will do" "$(status s wait --any wide quick)" 0
+is "by any condition" "$(status s wait --for condition=complete quick)" 0
+is "what is not there is told" "$(status s wait nothing)" 1
+like "with advice" "$(cat "$ERR")" 'there is no workload "nothing" in namespace "default"; `stoker ps -a`'
+
+# ---- kill ----
+s run --name long -- sh -c 'trap "echo saved; exit 0" TERM; echo ready; while :; do sleep 0.1; done' >/dev/null
+ok "a job is running" s wait -q --for running long --timeout 30s
+ok "and has said so" eventually 10 eval '[ "$("$STOKER" logs long)" = ready ]'
+is "kill ends it, and waits for that" "$(s kill long)" "job/long ended (1 pod stopped)"
+is "its output stays, to the last word" "$(s logs long | tr '\n' ' ')" "ready saved "
+is "what has ended is left alone" "$(status s kill one) $(cat "$ERR")" "0 job/one had ended before (Failed); nothing was done. --remove removes its record."
+s run --name stubborn -- sh -c 'trap "" TERM; while :; do sleep 0.1; done' >/dev/null
+s wait -q --for running stubborn
+is "--now does not ask" "$(s kill --now stubborn)" "job/stubborn ended (1 pod stopped)"
+kubectl create -f - >/dev/null <<-END
+	apiVersion: v1
+	kind: Pod
+	metadata: {name: wide}
+	spec: {containers: [{name: c, image: host, command: [sleep, '1000'], resources: {limits: {nvidia.com/gpu: 5}}}]}
+END
+is "two of a name are told apart" "$(status s kill wide) $(cat "$ERR")" '1 stoker kill: "wide" is the name of several workloads; say which one: job/wide -n default, pod/wide -n default'
+is "--all must be meant" "$(status s kill --all)" 1
+is "then it ends what is left" "$(s kill --all -y | sort)" "job/wide ended (1 pod stopped)
+pod/wide ended"
+
+# ---- Ctrl-C ----
+SLEEPER='trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.1; done'
+out=$(terminal ready ^C 'again within' ^C -- "$STOKER" run -w --name twice -- sh -c "$SLEEPER")
+is "Ctrl-C twice ends the job" $? 130
+like "which may clean up" "$(tr '\n' ' ' <<<"$out")" 'goes on\. Ctrl-C again within.*Ending job/twice.*bye.*job/twice ended'
+is "it is gone" "$(s ps -o name | grep -c twice)" 0
+out=$(terminal ready ^C 'again within' '^\' -- "$STOKER" run -w --name leave -- sh -c "$SLEEPER")
+is "Ctrl-\\ leaves it" $? 131
+like "running" "$(s ps)" '^job/leave +Running '
+out=$(terminal ready ^C -- "$STOKER" run -w --rm --name once -- sh -c "$SLEEPER")
+is "with --rm once is enough" "$? $(s ps -o name | grep -c once)" "130 0"
+"$STOKER" run -q -w --name term -- sleep 1000 >"$OUT" 2>"$ERR" &
+RUN=$!
+s wait -q --for running leave
+ok "another one runs" eventually 20 s wait -q --for running term
+kill -TERM $RUN
+wait $RUN 2>/dev/null
+is "a signal that means it ends the job too" "$? $(s ps -o name | grep -c term)" "143 0"
+s kill --now leave >/dev/null
+like "colour is for terminals" "$(terminal -- "$STOKER" ps)" $'\033'
+unlike "unless NO_COLOR is set" "$(NO_COLOR=1 terminal -- "$STOKER" ps)" $'\033'
+
+# ---- another user, for the first time ----
+U=65534
+me=$(getent passwd $U | cut -d: -f1)
+cp "$STOKER" "$T/stoker"
+chmod 755 "$T/main" "$T/stoker"
+chmod 666 "$SOCKET"
+u() { setpriv --reuid=$U --regid="$(id -g $me)" --clear-groups env -u KUBECONFIG "$T/stoker" "$@"; }
+is "a user's first command just runs, as that user" "$(u run -q -w -- sh -c 'id -u; pwd; echo theirs >of-user' 2>&1)" "$U
+$LAB"
+is "on the user's files" "$(stat -c %u "$LAB/of-user")" $U
+like "in the user's namespace" "$(u ps)" '^job/sh-[a-z0-9]{5} +Succeeded'
+is "others' are not shown" "$(status u ps -A)" 1
+mkdir -m 755 "$T/elsewhere"
+cd "$T/elsewhere" || exit 1
+is "a directory that may not be mounted is refused" "$(status u run -w -- true)" 1
+like "in words" "$(cat "$ERR")" "^stoker run: $T/elsewhere cannot be mounted into the job: .* Go to a directory below your home"
+is "unless it is not needed" "$(u run -q -w --no-mount -- pwd)" /
+server_stop
+done_testing
