@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0
+/* converge_model.h - what the API promises of a cluster in which nothing happens any more
+ *
+ * Each promise is a function that looks at everything there is and says the first thing that is wrong.  They know
+ * nothing of how controllers work.
+ */
+#ifndef STOKER_TEST_CONVERGE_MODEL_H
+#define STOKER_TEST_CONVERGE_MODEL_H
+
+#include "converge_world.h"
+#include "kinds/selector.h"
+
+/* A kind of which the test makes objects. */
+struct sort {
+	const char *what, *kind, *prefix;
+	unsigned names; /* how many of them in a namespace */
+	bool plain;     /* its selector is a map */
+	/* Says what is wrong with one that has settled; `own` are the pods it controls. */
+	bool (*holds)(const struct sort *sort, const json_t *obj, const struct wish *wish, const json_t *own,
+		      struct sbuf *why);
+};
+
+/* Everything at one moment. */
+struct picture {
+	json_t *all;      /* every object that the test or a controller makes, but for events */
+	json_t *pods;     /* those among them that are pods */
+	struct map uids;  /* uid -> object */
+	struct map owned; /* uid -> array of the pods it controls */
+};
+
+static inline void decref(void *v)
+{
+	json_decref(v);
+}
+
+static inline const json_t *owner_ref(const json_t *obj)
+{
+	json_t *ref;
+	size_t i;
+
+	json_array_foreach (jsonx_at(obj, "metadata.ownerReferences"), i, ref)
+		if (json_is_true(json_object_get(ref, "controller")))
+			return ref;
+	return NULL;
+}
+
+static inline void picture_add(struct world *w, struct picture *p, const char *what)
+{
+	json_auto_t *list = list_of(w, what);
+	bool pods = streq(what, "v1/pods");
+	json_t *stored;
+	size_t i;
+
+	json_array_foreach (list, i, stored) {
+		json_t *obj = json_copy(stored);
+		const char *owner = jsonx_str(owner_ref(obj), "uid");
+
+		json_object_set_new(obj, "what", json_string(what));
+		json_array_append_new(p->all, obj);
+		map_set(&p->uids, jsonx_str_or(obj, "metadata.uid", ""), obj);
+		if (pods)
+			json_array_append(p->pods, obj);
+		if (pods && owner && !map_find(&p->owned, owner))
+			map_set(&p->owned, owner, json_array());
+		if (pods && owner)
+			json_array_append(map_find(&p->owned, owner), obj);
+	}
+}
+
+static inline struct picture picture_take(struct world *w)
+{
+	static const char *const kinds[] = {
+		"v1/namespaces",       "v1/pods",       "v1/services",
+		"v1/endpoints",        "v1/configmaps", "v1/replicationcontrollers",
+		"apps/v1/replicasets", "batch/v1/jobs", "discovery.k8s.io/v1/endpointslices",
+	};
+	struct picture p = { .all = json_array(), .pods = json_array() };
+
+	map_init(&p.uids, NULL);
+	map_init(&p.owned, decref);
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		picture_add(w, &p, kinds[i]);
+	return p;
+}
+
+static inline void picture_done(struct picture *p)
+{
+	map_done(&p->uids);
+	map_done(&p->owned);
+	json_decref(p->pods);
+	json_decref(p->all);
+}
+
+/* Changes with every write to anything in it. */
+static inline char *picture_text(const struct picture *p)
+{
+	struct sbuf text = SBUF(1 << 22);
+	json_t *obj;
+	size_t i;
+
+	json_array_foreach (p->all, i, obj)
+		sbuf_addf(&text, "%s %s %s\n", jsonx_str_or(obj, "what", ""), jsonx_str_or(obj, "metadata.name", ""),
+			  jsonx_str_or(obj, "metadata.resourceVersion", ""));
+	return sbuf_steal(&text);
+}
+
+/* ---- words ---- */
+
+static inline bool wrong(struct sbuf *why, const json_t *obj, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+static inline bool wrong(struct sbuf *why, const json_t *obj, const char *fmt, ...)
+{
+	va_list ap;
+
+	sbuf_addf(why, "%s %s/%s: ", jsonx_str_or(obj, "what", "?"), jsonx_str_or(obj, "metadata.namespace", ""),
+		  jsonx_str_or(obj, "metadata.name", ""));
+	va_start(ap, fmt);
+	sbuf_vaddf(why, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+static inline bool is_active(const json_t *pod)
+{
+	return !is_going(pod) && !has_ended(pod);
+}
+
+static inline int64_t count_pods(const json_t *pods, bool (*which)(const json_t *pod))
+{
+	int64_t n = 0;
+	json_t *pod;
+	size_t i;
+
+	json_array_foreach (pods, i, pod)
+		n += which(pod);
+	return n;
+}
+
+static inline bool is_active_and_ready(const json_t *pod)
+{
+	return is_active(pod) && pod_is_ready(pod);
+}
+
+static inline bool selects(const json_t *obj, const char *path, bool plain, const json_t *pod)
+{
+	const json_t *json = jsonx_at(obj, path);
+	json_auto_t *wrapped = plain && json ? json_pack("{s:O}", "matchLabels", json) : NULL;
+	struct selector *s = NULL;
+	struct err e = ERR_INIT;
+	bool match;
+
+	if (!json || selector_from_json(wrapped ? wrapped : json, &s, &e) < 0)
+		return false;
+	match = str_same(jsonx_str(obj, "metadata.namespace"), jsonx_str(pod, "metadata.namespace")) &&
+		selector_match_labels(s, jsonx_at(pod, "metadata.labels"));
+	selector_free(s);
+	return match;
+}
+
+static inline bool number_is(const json_t *obj, const char *path, int64_t want, struct sbuf *why)
+{
+	int64_t have = jsonx_int_or(obj, path, 0);
+
+	return have == want || wrong(why, obj, "%s is %lld, not %lld", path, (long long)have, (long long)want);
+}
+
+static inline bool has_condition(const json_t *obj, const char *type)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (jsonx_at(obj, "status.conditions"), i, c)
+		if (str_same(jsonx_str(c, "type"), type))
+			return str_same(jsonx_str(c, "status"), "True");
+	return false;
+}
+
+/* ---- the promises of each kind ---- */
+
+static inline bool replicas_hold(const struct sort *sort, const json_t *obj, const struct wish *wish, const json_t *own,
+				 struct sbuf *why)
+{
+	int64_t active = count_pods(own, is_active);
+	int64_t ready = count_pods(own, is_active_and_ready);
+	json_t *pod;
+	size_t i;
+
+	json_array_foreach (own, i, pod)
+		if (!selects(obj, "spec.selector", sort->plain, pod))
+			return wrong(why, pod, "does not match its controller's selector");
+	return number_is(obj, "spec.replicas", wish->replicas, why) &&
+	       (active == wish->replicas || wrong(why, obj, "%lld pods, not %d", (long long)active, wish->replicas)) &&
+	       (ready == active || wrong(why, obj, "%lld of %lld are ready", (long long)ready, (long long)active)) &&
+	       number_is(obj, "status.replicas", active, why) &&
+	       number_is(obj, "status.fullyLabeledReplicas", active, why) &&
+	       number_is(obj, "status.readyReplicas", ready, why) &&
+	       number_is(obj, "status.availableReplicas", ready, why) &&
+	       number_is(obj, "status.observedGeneration", jsonx_int_or(obj, "metadata.generation", 0), why) &&
+	       (!has_condition(obj, "ReplicaFailure") || wrong(why, obj, "says that it fails"));
+}
+
+static inline bool job_holds(const struct sort *sort, const json_t *obj, const struct wish *wish, const json_t *own,
+			     struct sbuf *why)
+{
+	bool suspended = jsonx_bool_or(obj, "spec.suspend", false);
+	bool complete = has_condition(obj, "Complete");
+	bool failed = has_condition(obj, "Failed");
+	int64_t active = count_pods(own, is_active);
+	json_t *pod;
+	size_t i;
+
+	(void)sort;
+	(void)wish;
+	json_array_foreach (own, i, pod)
+		if (jsonx_at(pod, "metadata.finalizers"))
+			return wrong(why, pod, "is held by a finalizer");
+	if (active)
+		return wrong(why, obj, "%lld pods are active", (long long)active);
+	if (!number_is(obj, "status.active", 0, why) || !number_is(obj, "status.terminating", 0, why))
+		return false;
+	if (json_array_size(jsonx_at(obj, "status.uncountedTerminatedPods.succeeded")) ||
+	    json_array_size(jsonx_at(obj, "status.uncountedTerminatedPods.failed")))
+		return wrong(why, obj, "has ends that are not counted");
+	if (complete)
+		return number_is(obj, "status.succeeded", jsonx_int_or(obj, "spec.completions", 1), why);
+	if (failed)
+		return jsonx_int_or(obj, "status.failed", 0) > jsonx_int_or(obj, "spec.backoffLimit", 6) ||
+		       wrong(why, obj, "failed too early");
+	return suspended || wrong(why, obj, "has not ended");
+}
+
+/* ---- the promises of all ---- */
+
+/* What was asked for is there, and what was deleted is not. */
+static inline bool wishes_hold(struct world *w, const struct picture *p, struct sbuf *why)
+{
+	size_t found = 0;
+	size_t pos = 0;
+	const char *key;
+	void *wish;
+	json_t *obj;
+	size_t i;
+
+	json_array_foreach (p->all, i, obj) {
+		const char *ns = jsonx_str_or(obj, "metadata.namespace", "");
+		auto_free char *name = xasprintf("%s %s/%s", jsonx_str_or(obj, "what", ""), ns,
+						 jsonx_str_or(obj, "metadata.name", ""));
+		const struct wish *one = map_find(&w->wishes, name);
+		json_auto_t *none = json_array();
+		const json_t *own = map_find(&p->owned, jsonx_str_or(obj, "metadata.uid", ""));
+
+		if (is_going(obj))
+			return wrong(why, obj, "was deleted and stays");
+		found += one != NULL;
+		if (one && one->sort->holds && !one->sort->holds(one->sort, obj, one, own ? own : none, why))
+			return false;
+	}
+	if (found == w->wishes.n)
+		return true;
+	while (map_next(&w->wishes, &pos, &key, &wish)) {
+		bool there = false;
+
+		json_array_foreach (p->all, i, obj) {
+			auto_free char *name = xasprintf("%s %s/%s", jsonx_str_or(obj, "what", ""),
+							 jsonx_str_or(obj, "metadata.namespace", ""),
+							 jsonx_str_or(obj, "metadata.name", ""));
+
+			there = there || streq(name, key);
+		}
+		if (!there)
+			sbuf_addf(why, "%s is gone", key);
+	}
+	return false;
+}
+
+/* Nobody belongs to somebody who is not there. */
+static inline bool owners_hold(struct world *w, const struct picture *p, struct sbuf *why)
+{
+	json_t *obj;
+	json_t *ref;
+	size_t i;
+	size_t k;
+
+	(void)w;
+	json_array_foreach (p->all, i, obj)
+		json_array_foreach (jsonx_at(obj, "metadata.ownerReferences"), k, ref) {
+			const json_t *owner = map_find(&p->uids, jsonx_str_or(ref, "uid", ""));
+
+			if (!owner)
+				return wrong(why, obj, "belongs to %s %s, which is gone", jsonx_str_or(ref, "kind", ""),
+					     jsonx_str_or(ref, "name", ""));
+			if (!str_same(jsonx_str(owner, "metadata.name"), jsonx_str(ref, "name")) ||
+			    !str_same(jsonx_str(owner, "metadata.namespace"), jsonx_str(obj, "metadata.namespace")))
+				return wrong(why, obj, "belongs to somebody of another name");
+		}
+	return true;
+}
+
+/* A pod that nobody controls was made so, let go or orphaned; and whoever selects it has taken it. */
+static inline bool orphans_hold(struct world *w, const struct picture *p, struct sbuf *why)
+{
+	json_t *pod;
+	json_t *obj;
+	size_t i;
+	size_t k;
+
+	json_array_foreach (p->pods, i, pod) {
+		const char *ns = jsonx_str_or(pod, "metadata.namespace", "");
+		auto_free char *key = xasprintf("%s/%s", ns, jsonx_str_or(pod, "metadata.labels.app", ""));
+
+		if (owner_ref(pod))
+			continue;
+		if (!map_find(&w->let_go, key) && !map_find(&w->let_go, jsonx_str_or(pod, "metadata.uid", "")) &&
+		    !str_starts(jsonx_str_or(pod, "metadata.name", ""), "bare-"))
+			return wrong(why, pod, "is nobody's");
+		json_array_foreach (p->all, k, obj) {
+			const char *what = jsonx_str_or(obj, "what", "");
+			bool rc = streq(what, "v1/replicationcontrollers");
+
+			if ((rc || streq(what, "apps/v1/replicasets")) && is_active(pod) &&
+			    selects(obj, "spec.selector", rc, pod))
+				return wrong(why, pod, "is not adopted by %s", jsonx_str_or(obj, "metadata.name", ""));
+		}
+	}
+	return true;
+}
+
+/* A service's endpoints are the pods that are ready, each once, in both forms; nothing else has any. */
+static inline bool endpoints_hold(struct world *w, const struct picture *p, struct sbuf *why)
+{
+	json_t *obj;
+	json_t *pod;
+	size_t i;
+	size_t k;
+
+	(void)w;
+	json_array_foreach (p->all, i, obj) {
+		const char *what = jsonx_str_or(obj, "what", "");
+		const char *ns = jsonx_str_or(obj, "metadata.namespace", "");
+		const char *name = jsonx_str_or(obj, "metadata.name", "");
+		int64_t want = 0;
+		int64_t have = 0;
+		int64_t sliced = 0;
+		json_t *e;
+		size_t n;
+
+		if (!streq(what, "v1/services") || !jsonx_at(obj, "spec.selector"))
+			continue;
+		json_array_foreach (p->pods, k, pod)
+			want += selects(obj, "spec.selector", true, pod) && is_active_and_ready(pod);
+		json_array_foreach (p->all, k, e) {
+			const char *kind = jsonx_str_or(e, "what", "");
+			const char *of = json_string_value(
+				json_object_get(jsonx_at(e, "metadata.labels"), "kubernetes.io/service-name"));
+			json_t *part;
+
+			if (!streq(jsonx_str_or(e, "metadata.namespace", ""), ns))
+				continue;
+			if (streq(kind, "v1/endpoints") && str_same(jsonx_str(e, "metadata.name"), name))
+				json_array_foreach (jsonx_at(e, "subsets"), n, part)
+					have += (int64_t)json_array_size(json_object_get(part, "addresses"));
+			if (streq(kind, "discovery.k8s.io/v1/endpointslices") && str_same(of, name))
+				json_array_foreach (jsonx_at(e, "endpoints"), n, part)
+					sliced += jsonx_bool_or(part, "conditions.ready", false);
+		}
+		if (have != want || sliced != want)
+			return wrong(why, obj, "%lld addresses and %lld in slices, of %lld pods", (long long)have,
+				     (long long)sliced, (long long)want);
+	}
+	return true;
+}
+
+static inline bool promises_hold(struct world *w, const struct picture *p, struct sbuf *why)
+{
+	static bool (*const promises[])(struct world *, const struct picture *, struct sbuf *) = {
+		wishes_hold,
+		owners_hold,
+		orphans_hold,
+		endpoints_hold,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(promises); i++)
+		if (!promises[i](w, p, why))
+			return false;
+	return true;
+}
+
+#endif

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Thousands of things happen by chance; when nothing happens any more, everything is as the API promises.
+ *
+ * A run is its seed: CONVERGE_SEED=n runs that one alone, CONVERGE_STEPS=n makes runs longer.
+ */
+#include "converge_model.h"
+
+#define SEEDS       8
+#define STEPS       500
+#define PATIENCE_MS 60000
+#define REST_MS     700 /* longer than changes are left to gather */
+
+static const struct sort sorts[] = {
+	{ "apps/v1/replicasets", "ReplicaSet", "set", 3, false, replicas_hold },
+	{ "v1/replicationcontrollers", "ReplicationController", "con", 2, true, replicas_hold },
+	{ "batch/v1/jobs", "Job", "job", 4, false, job_holds },
+	{ "v1/services", "Service", "svc", 2, true, NULL },
+	{ "v1/configmaps", "ConfigMap", "map", 3, true, NULL },
+};
+static const char *const spaces[] = { "east", "west" };
+
+/* ---- who is meant ---- */
+
+struct target {
+	const struct sort *sort;
+	const char *ns;
+	char name[32];
+	char key[100];
+};
+
+static void set_target(struct target *t, const struct sort *sort, const char *ns, unsigned number)
+{
+	t->sort = sort;
+	t->ns = ns;
+	snprintf(t->name, sizeof(t->name), "%s-%u", sort->prefix, number);
+	snprintf(t->key, sizeof(t->key), "%s %s/%s", sort->what, ns, t->name);
+}
+
+static struct target any_target(struct world *w)
+{
+	const struct sort *sort = &sorts[dice(w, ARRAY_SIZE(sorts))];
+	struct target t;
+
+	set_target(&t, sort, spaces[dice(w, ARRAY_SIZE(spaces))], dice(w, sort->names));
+	return t;
+}
+
+static void wish(struct world *w, const struct target *t, int replicas)
+{
+	struct wish *one = xcalloc(1, sizeof(*one));
+
+	*one = (struct wish){ t->sort, replicas };
+	map_set(&w->wishes, t->key, one);
+}
+
+static json_t *any_pod(struct world *w)
+{
+	json_auto_t *pods = list_of(w, "v1/pods");
+
+	return json_array_size(pods) ? json_incref(json_array_get(pods, dice(w, (unsigned)json_array_size(pods))))
+				     : NULL;
+}
+
+/* ---- what is made ---- */
+
+#define TEMPLATE(more_)                                                                                                \
+	"'template':{'metadata':{'labels':{'app':'%s'}},'spec':{" more_                                                \
+	"'terminationGracePeriodSeconds':5,'containers':[{'name':'c','image':'host'}]}}"
+
+static char *replica_set_body(const struct target *t, int replicas)
+{
+	return xasprintf(
+		"{'metadata':{'name':'%s'},'spec':{'replicas':%d,'selector':{'matchLabels':{'app':'%s'}}," TEMPLATE(
+			"") "}}",
+		t->name, replicas, t->name, t->name);
+}
+
+static char *controller_body(const struct target *t, int replicas)
+{
+	return xasprintf("{'metadata':{'name':'%s'},'spec':{'replicas':%d," TEMPLATE("") "}}", t->name, replicas,
+			 t->name);
+}
+
+static char *job_body(struct world *w, const struct target *t)
+{
+	return xasprintf("{'metadata':{'name':'%s'},'spec':{'completions':%u,'parallelism':%u,'backoffLimit':%u%s,"
+			 "'podReplacementPolicy':'%s'," TEMPLATE("'restartPolicy':'Never',") "}}",
+			 t->name, dice(w, 4) + 1, dice(w, 3) + 1, dice(w, 4),
+			 dice(w, 2) ? ",'completionMode':'Indexed'" : "", dice(w, 2) ? "Failed" : "TerminatingOrFailed",
+			 t->name);
+}
+
+static char *service_body(struct world *w, const struct target *t)
+{
+	return xasprintf("{'metadata':{'name':'%s'},'spec':{'selector':{'app':'set-%u'},'ports':[{'port':80}]}}",
+			 t->name, dice(w, 3));
+}
+
+/* A map that belongs to some ReplicaSet, if there is one: it is to go with it, so it is nobody's wish. */
+static char *map_body(struct world *w, const struct target *t, bool *ret_owned)
+{
+	struct target owner;
+	json_auto_t *obj = NULL;
+
+	set_target(&owner, &sorts[0], t->ns, dice(w, sorts[0].names));
+	obj = dice(w, 2) ? ask(w, VERB_GET, owner.sort->what, owner.ns, owner.name, NULL) : NULL;
+	*ret_owned = obj != NULL;
+	if (!obj)
+		return xasprintf("{'metadata':{'name':'%s'}}", t->name);
+	return xasprintf(
+		"{'metadata':{'name':'%s','ownerReferences':[{'apiVersion':'apps/v1','kind':'ReplicaSet','name':"
+		"'%s','uid':'%s'}]}}",
+		t->name, owner.name, jsonx_str(obj, "metadata.uid"));
+}
+
+static void op_create(struct world *w)
+{
+	struct target t = any_target(w);
+	int replicas = (int)dice(w, 6);
+	const char *prefix = t.sort->prefix;
+	bool owned = false;
+	auto_free char *body = streq(prefix, "set")   ? replica_set_body(&t, replicas)
+			       : streq(prefix, "con") ? controller_body(&t, replicas)
+			       : streq(prefix, "job") ? job_body(w, &t)
+			       : streq(prefix, "svc") ? service_body(w, &t)
+						      : map_body(w, &t, &owned);
+
+	if (tell(w, VERB_CREATE, t.sort->what, t.ns, NULL, body) && !owned)
+		wish(w, &t, replicas);
+}
+
+static void op_create_space(struct world *w)
+{
+	auto_free char *body = xasprintf("{'metadata':{'name':'%s'}}", spaces[dice(w, ARRAY_SIZE(spaces))]);
+
+	tell(w, VERB_CREATE, "v1/namespaces", "", NULL, body);
+}
+
+static void op_create_pod(struct world *w)
+{
+	struct target t = any_target(w);
+	auto_free char *body =
+		xasprintf("{'metadata':{'name':'bare-%u','labels':{'app':'%s'}},'spec':{"
+			  "'terminationGracePeriodSeconds':5,'containers':[{'name':'c','image':'host'}]}}",
+			  dice(w, 100), dice(w, 2) ? t.name : "alone");
+
+	tell(w, VERB_CREATE, "v1/pods", t.ns, NULL, body);
+}
+
+/* ---- what is changed ---- */
+
+static void op_scale(struct world *w)
+{
+	struct target t = any_target(w);
+	const struct wish *old = map_find(&w->wishes, t.key);
+	int replicas = (int)dice(w, 9);
+	auto_free char *body = xasprintf("{'spec':{'replicas':%d}}", replicas);
+	struct api_request req = server_request(&w->s, VERB_PATCH, t.sort->what, t.ns, t.name);
+
+	if (!old || t.sort->holds != replicas_hold)
+		return;
+	req.patch = PATCH_MERGE;
+	req.subresource = dice(w, 2) ? "scale" : NULL;
+	json_auto_t *done = server_call(&w->s, &req, body);
+
+	if (done)
+		wish(w, &t, replicas);
+}
+
+static void op_suspend(struct world *w)
+{
+	struct target t = any_target(w);
+
+	if (t.sort->holds == job_holds)
+		tell(w, VERB_PATCH, t.sort->what, t.ns, t.name,
+		     dice(w, 3) ? "{'spec':{'suspend':false}}" : "{'spec':{'suspend':true}}");
+}
+
+static void op_relabel(struct world *w)
+{
+	json_auto_t *pod = any_pod(w);
+	struct target t = any_target(w);
+	auto_free char *body = xasprintf("{'metadata':{'labels':{'app':'%s'}}}", dice(w, 2) ? t.name : "alone");
+
+	if (!pod || is_of_job(pod))
+		return;
+	if (tell(w, VERB_PATCH, "v1/pods", jsonx_str(pod, "metadata.namespace"), jsonx_str(pod, "metadata.name"), body))
+		map_set(&w->let_go, jsonx_str_or(pod, "metadata.uid", ""), w);
+}
+
+/* ---- what is deleted ---- */
+
+static void op_delete(struct world *w)
+{
+	static const enum propagation ways[] = { PROPAGATE_BACKGROUND, PROPAGATE_FOREGROUND, PROPAGATE_ORPHAN };
+	struct target t = any_target(w);
+	struct api_request req = server_request(&w->s, VERB_DELETE, t.sort->what, t.ns, t.name);
+	auto_free char *app = xasprintf("%s/%s", t.ns, t.name);
+
+	req.propagation = ways[dice(w, 3)];
+	json_auto_t *done = server_call(&w->s, &req, NULL);
+
+	if (!done)
+		return;
+	map_remove(&w->wishes, t.key);
+	if (req.propagation == PROPAGATE_ORPHAN)
+		map_set(&w->let_go, app, w);
+}
+
+static void op_delete_pod(struct world *w)
+{
+	json_auto_t *pod = any_pod(w);
+
+	if (pod)
+		tell(w, VERB_DELETE, "v1/pods", jsonx_str(pod, "metadata.namespace"), jsonx_str(pod, "metadata.name"),
+		     NULL);
+}
+
+static void op_delete_space(struct world *w)
+{
+	const char *ns = spaces[dice(w, ARRAY_SIZE(spaces))];
+	auto_free char *part = xasprintf(" %s/", ns);
+	size_t pos = 0;
+	const char *key;
+	void *one;
+
+	if (!tell(w, VERB_DELETE, "v1/namespaces", "", ns, NULL))
+		return;
+	while (map_next(&w->wishes, &pos, &key, &one))
+		if (strstr(key, part))
+			map_remove(&w->wishes, key);
+}
+
+/* ---- what happens by itself ---- */
+
+static void op_live(struct world *w)
+{
+	json_auto_t *pod = any_pod(w);
+
+	if (pod)
+		pod_live(w, pod, true);
+}
+
+static void op_turns(struct world *w)
+{
+	for (unsigned n = dice(w, 6); n > 0; n--)
+		server_turn(&w->s);
+}
+
+static void op_clock(struct world *w)
+{
+	clock_step(w, dice(w, 5) ? (int64_t)dice(w, 300) : -(int64_t)dice(w, 60));
+}
+
+static void op_crash_control(struct world *w)
+{
+	world_uncontrol(w);
+	world_control(w);
+}
+
+static const struct {
+	unsigned share; /* of a hundred and a bit */
+	void (*run)(struct world *w);
+} operations[] = {
+	{ 16, op_create }, { 2, op_create_space }, { 4, op_create_pod },    { 10, op_scale },       { 3, op_suspend },
+	{ 4, op_relabel }, { 7, op_delete },       { 5, op_delete_pod },    { 1, op_delete_space }, { 30, op_live },
+	{ 18, op_turns },  { 4, op_clock },        { 4, op_crash_control }, { 1, world_restart },
+};
+
+static void one_operation(struct world *w)
+{
+	unsigned sum = 0;
+	unsigned n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++)
+		sum += operations[i].share;
+	n = dice(w, sum);
+	for (size_t i = 0; i < ARRAY_SIZE(operations); i++) {
+		if (n < operations[i].share) {
+			operations[i].run(w);
+			break;
+		}
+		n -= operations[i].share;
+	}
+	w->operations++;
+}
+
+/* ---- quiet ---- */
+
+/* Pods do what they are there for; whoever waits for a time sees that it has come. */
+static void let_live(struct world *w)
+{
+	json_auto_t *pods = list_of(w, "v1/pods");
+	json_auto_t *jobs = list_of(w, "batch/v1/jobs");
+	json_t *obj;
+	size_t i;
+
+	json_array_foreach (pods, i, obj)
+		pod_live(w, obj, false);
+	clock_step(w, 30);
+	json_array_foreach (jobs, i, obj) {
+		auto_free char *body = xasprintf("{'metadata':{'annotations':{'now':'%lld'}}}", (long long)w->wall);
+
+		if (!has_condition(obj, "Complete") && !has_condition(obj, "Failed") &&
+		    !jsonx_bool_or(obj, "spec.suspend", false))
+			tell(w, VERB_PATCH, "batch/v1/jobs", jsonx_str(obj, "metadata.namespace"),
+			     jsonx_str(obj, "metadata.name"), body);
+	}
+	server_settle(&w->s);
+}
+
+static void wait_for_promises(struct world *w, unsigned seed)
+{
+	int64_t end = clock_mono_ms() + PATIENCE_MS;
+
+	for (;;) {
+		auto_sbuf struct sbuf why = SBUF(4000);
+		struct picture p;
+		bool hold;
+
+		let_live(w);
+		p = picture_take(w);
+		hold = promises_hold(w, &p, &why);
+		picture_done(&p);
+		if (hold)
+			return;
+		if (clock_mono_ms() > end) {
+			test_fail(__FILE__, __LINE__, "seed %u after %zu operations: %s", seed, w->operations, why.p);
+			return;
+		}
+		usleep(1000);
+	}
+}
+
+/* What holds goes on holding without another write. */
+static void check_rest(struct world *w, unsigned seed)
+{
+	struct picture before = picture_take(w);
+	struct picture after;
+	auto_free char *text = picture_text(&before);
+	auto_free char *later = NULL;
+	int64_t end = clock_mono_ms() + REST_MS;
+
+	while (clock_mono_ms() < end) {
+		server_turn(&w->s);
+		usleep(500);
+	}
+	after = picture_take(w);
+	later = picture_text(&after);
+	if (!streq(text, later))
+		test_fail(__FILE__, __LINE__, "seed %u: there is no rest\n%s\nthen\n%s", seed, text, later);
+	picture_done(&before);
+	picture_done(&after);
+}
+
+static unsigned number_from(const char *variable, unsigned fallback)
+{
+	const char *text = getenv(variable);
+
+	return text ? (unsigned)strtoul(text, NULL, 10) : fallback;
+}
+
+static void run_seed(unsigned seed)
+{
+	unsigned steps = number_from("CONVERGE_STEPS", STEPS);
+	struct world w = world_new(seed);
+
+	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++) {
+		auto_free char *body = xasprintf("{'metadata':{'name':'%s'}}", spaces[i]);
+
+		tell(&w, VERB_CREATE, "v1/namespaces", "", NULL, body);
+	}
+	/* quiet in between too: what was settled once is disturbed again */
+	for (unsigned part = 0; part < 3; part++) {
+		for (unsigned i = 0; i < steps / 3 + 1; i++)
+			one_operation(&w);
+		wait_for_promises(&w, seed);
+	}
+	check_rest(&w, seed);
+	world_done(&w);
+}
+
+TEST("whatever happens, when nothing happens any more everything is as promised, and rests")
+{
+	unsigned only = number_from("CONVERGE_SEED", 0);
+
+	for (unsigned seed = only ? only : 1; seed <= (only ? only : SEEDS); seed++)
+		run_seed(seed);
+}
