@@ -31,10 +31,11 @@ class Gone(Exception):
 
 
 class Server:
-    """`stoker serve` on a directory; .start() returns when it can serve, or raises with what it said."""
+    """`stoker serve` on a directory; .start() returns when it can serve, or raises with what it said.  Without a node it
+    only serves the API."""
 
-    def __init__(self, home, args=(), prefix=()):
-        self.home, self.args, self.prefix = home, list(args), list(prefix)
+    def __init__(self, home, args=(), prefix=(), node=False):
+        self.home, self.args, self.prefix, self.node = home, list(args), list(prefix), node
         self.data = os.path.join(home, "data")
         self.sock = os.path.join(home, "sock")
         self.log = os.path.join(home, "err")
@@ -42,8 +43,8 @@ class Server:
         os.makedirs(home, exist_ok=True)
 
     def spawn(self):
-        argv = self.prefix + [STOKER, "serve", "--data", self.data, "--listen", "127.0.0.1:0", "--socket", self.sock,
-                              "--no-node"]
+        argv = self.prefix + [STOKER, "serve", "--data", self.data, "--listen", "127.0.0.1:0", "--socket", self.sock]
+        argv += [] if self.node else ["--no-node"]
         self.log_from = os.path.getsize(self.log) if os.path.exists(self.log) else 0
         with open(self.log, "ab") as log:
             self.proc = subprocess.Popen(argv + self.args, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,

@@ -9,6 +9,7 @@
 #define STEPS       500
 #define PATIENCE_MS 60000
 #define REST_MS     700 /* longer than changes are left to gather */
+#define REST_LOOKS  20  /* for times that have come; who turns in circles looks at each of a thousand turns */
 
 static const struct sort sorts[] = {
 	{ "apps/v1/replicasets", "ReplicaSet", "set", 3, false, replicas_hold },
@@ -332,7 +333,19 @@ static void wait_for_promises(struct world *w, unsigned seed)
 	}
 }
 
-/* What holds goes on holding without another write. */
+static uint64_t looks(const struct world *w)
+{
+	struct workqueue_counts c;
+	const char *name;
+	uint64_t sum = 0;
+	size_t pos = 0;
+
+	while (control_next(w->control, &pos, &name, &c))
+		sum += c.looked;
+	return sum;
+}
+
+/* What holds goes on holding without another write, and without anybody looking again and again. */
 static void check_rest(struct world *w, unsigned seed)
 {
 	struct picture before = picture_take(w);
@@ -340,6 +353,7 @@ static void check_rest(struct world *w, unsigned seed)
 	auto_free char *text = picture_text(&before);
 	auto_free char *later = NULL;
 	int64_t end = clock_mono_ms() + REST_MS;
+	uint64_t looked = looks(w);
 
 	while (clock_mono_ms() < end) {
 		server_turn(&w->s);
@@ -349,6 +363,9 @@ static void check_rest(struct world *w, unsigned seed)
 	later = picture_text(&after);
 	if (!streq(text, later))
 		test_fail(__FILE__, __LINE__, "seed %u: there is no rest\n%s\nthen\n%s", seed, text, later);
+	if (looks(w) > looked + REST_LOOKS)
+		test_fail(__FILE__, __LINE__, "seed %u: %llu looks at rest", seed,
+			  (unsigned long long)(looks(w) - looked));
 	picture_done(&before);
 	picture_done(&after);
 }

@@ -102,7 +102,11 @@ static inline json_t *list_of(struct world *w, const char *what)
 
 static inline void world_control(struct world *w)
 {
-	w->control = control_new(w->client);
+	control_set all = 0;
+	struct err e = ERR_INIT;
+
+	CHECK_INT(control_choose("*", &all, &e), 0);
+	w->control = control_new(w->client, all);
 	w->sched = sched_new(w->client);
 }
 
