@@ -71,7 +71,7 @@ static void give_pull_secrets(const json_t *account, json_t *spec)
 	const json_t *secrets = json_object_get(account, "imagePullSecrets");
 
 	if (json_array_size(secrets) && !json_array_size(json_object_get(spec, "imagePullSecrets")))
-		json_object_set_new(spec, "imagePullSecrets", json_deep_copy(secrets));
+		json_object_set_new(spec, "imagePullSecrets", jsonx_copy(secrets));
 }
 
 static bool wants_token(const json_t *account, const json_t *spec)

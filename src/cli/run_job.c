@@ -442,7 +442,7 @@ static json_t *make_meta(const struct run_options *o, const char *name, const js
 	json_t *meta = json_pack("{s:o, s:o}", "name", jsonx_string(name), "namespace", jsonx_string(o->ns));
 
 	if (json_object_size(labels))
-		json_object_set_new(meta, "labels", json_deep_copy(labels));
+		json_object_set_new(meta, "labels", jsonx_copy(labels));
 	return meta;
 }
 
@@ -469,7 +469,7 @@ int run_job_make(const struct run_options *o, json_t **ret_job, json_t **ret_ser
 		return -1;
 	tpl = json_pack("{s:O}", "spec", pod);
 	if (json_object_size(labels))
-		jsonx_set_new(tpl, "metadata.labels", json_deep_copy(labels));
+		jsonx_set_new(tpl, "metadata.labels", jsonx_copy(labels));
 	json_object_set_new(spec, "backoffLimit", json_integer(o->retries));
 	json_object_set_new(spec, "template", tpl);
 	if (o->workers) {

@@ -70,7 +70,7 @@ static bool make_unknown(json_t *list, const char *type, const json_t *node, con
 static json_t *silent_conditions(const struct node_health *h)
 {
 	const json_t *old = jsonx_at(h->node, "status.conditions");
-	json_t *list = json_is_array(old) ? json_deep_copy(old) : json_array();
+	json_t *list = json_is_array(old) ? jsonx_copy(old) : json_array();
 	char now[CLOCK_RFC3339_LEN];
 	bool changed = false;
 

@@ -92,7 +92,7 @@ static json_t *job_of(const struct run_options *o, json_t **ret_service)
 		test_fail(__FILE__, __LINE__, "%s", e.text);
 		return NULL;
 	}
-	json_auto_t *copy = json_deep_copy(job);
+	json_auto_t *copy = jsonx_copy(job);
 	CHECK_INT(kind_decode(&kind_job, copy, &report, &e), 0);
 	kind_default(&kind_job, copy);
 	CHECK_STR(e.text, "");
