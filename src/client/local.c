@@ -89,7 +89,8 @@ static struct api_request request_of(struct local_client *l, const struct ref *r
 /* The standard sentence where the error has none: what a Status would say. */
 static void complete_error(struct err *e, const struct api_request *req)
 {
-	json_auto_t *status = status_from_err(e, &(struct status_subject){ req->kind, req->name });
+	const char *name = req->name ? req->name : jsonx_str(req->body, "metadata.name");
+	json_auto_t *status = status_from_err(e, &(struct status_subject){ req->kind, name });
 
 	if (!e->text[0])
 		snprintf(e->text, sizeof(e->text), "%s", jsonx_str_or(status, "message", ""));
