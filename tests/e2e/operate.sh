@@ -161,6 +161,23 @@ stopped() { grep -q 'stop leading' "$T/op-$n.err"; }
 ok "and notices" eventually 30 stopped
 ok "but does not end" kill -0 "${OP[$n]}"
 
+# --- a server that is away for longer than a lease lasts ---
+ok "someone leads again" eventually 30 leads
+n=$(leader)
+kubectl create job away --image=host -- true >/dev/null
+kubectl wait --for=condition=complete --timeout=60s job/away >/dev/null
+before=$(grep -c 'stop leading' "$T/op-$n.err")
+troubles=$(grep -c 'lease .*trying again' "$T/op-$n.err")
+kill -KILL "$SERVER_PID"
+wait "$SERVER_PID" 2>/dev/null
+stopped() { [ "$(grep -c 'stop leading' "$T/op-$n.err")" -gt "$before" ]; }
+ok "a leader that cannot say so stops" eventually 30 stopped
+server_run main --no-controllers --listen "127.0.0.1:$PORT"
+kubectl create job back --image=host -- true >/dev/null
+like "and when the server is back, so is someone" "$(kubectl wait --for=condition=complete --timeout=60s job/back)" 'condition met'
+is "what was done is not done again" "$(pods away) $(status away succeeded)" '1 1'
+is "and it was said once that it was away" "$(($(grep -c 'lease .*trying again' "$T/op-$n.err") - troubles))" 1
+
 # --- what it says ---
 LIST=job
 end a TERM
@@ -189,7 +206,7 @@ is "there is nothing else" "$(curl -sS -o /dev/null -w '%{http_code}' "$W/x")" 4
 end c TERM
 m=$(kubectl get --raw /metrics)
 like "the server counts requests" "$m" '^apiserver_request_total\{verb="POST",group="batch",version="v1",resource="jobs",subresource="",code="201"\} [1-9]'
-like "and objects" "$m" '^apiserver_storage_objects\{resource="jobs.batch"\} 5$'
+like "and objects" "$m" '^apiserver_storage_objects\{resource="jobs.batch"\} 7$'
 unlike "and has no queues of its own" "$m" '^workqueue_adds_total'
 is "metrics are not for everyone" "$(kubectl get --raw /metrics --as nobody 2>&1 | grep -c 'forbidden: User "nobody" cannot get path "/metrics"')" 1
 
