@@ -62,8 +62,7 @@ struct accounts_plan accounts_plan(const json_t *ns, const json_t *account, cons
 
 json_t *root_ca_config_map(const json_t *old, const char *ns, const char *ca_pem)
 {
-	json_t *map =
-		old ? jsonx_copy(old) : json_pack("{s:{s:s, s:s}}", "metadata", "name", ROOT_CA, "namespace", ns);
+	json_t *map = old ? jsonx_copy(old) : json_pack("{s:{s:s, s:s}}", "metadata", "name", ROOT_CA, "namespace", ns);
 
 	json_object_del(map, "binaryData");
 	json_object_set_new(map, "data", json_pack("{s:o}", "ca.crt", jsonx_string(ca_pem)));
