@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/image_parts.h"
+#include "node/rootfs.h"
 
 #define OPAQUE_XATTR "trusted.overlay.opaque"
 
@@ -79,6 +80,7 @@ static int fill_mask(const char *data, const char *mask, struct err *e)
 		if (lstat(hidden[i].path, &st) < 0 || S_ISDIR(st.st_mode))
 			if (hide(mask, hidden[i].path, hidden[i].mode, e) < 0)
 				return -1;
+	rootfs_make_dir(mask, IMAGE_TOKEN_DIR);
 	return hide(mask, data, 0700, e);
 }
 

@@ -23,6 +23,7 @@
 #include "base/mem.h"
 #include "node/idmap.h"
 #include "node/image_parts.h"
+#include "node/rootfs.h"
 #include "node/tree.h"
 
 #define OPTIONS_MAX   4095 /* a page without its NUL */
@@ -111,6 +112,20 @@ static int mount_overlay(struct dirs *d, struct sbuf *options, const char *upper
 	return 0;
 }
 
+/* The lowest layer of all: empty directories.  An image that has something else there hides them. */
+static int add_mount_points(struct images *i, struct dirs *d, struct sbuf *options, struct err *e)
+{
+	auto_free char *dir = image_store_path(i->store, "mount-points");
+
+	if (access(dir, F_OK) < 0) {
+		if (file_make_dirs(dir, 0755, e) < 0)
+			return -1;
+		rootfs_make_dir(dir, IMAGE_TOKEN_DIR);
+		rootfs_make_dir(dir, "/var" IMAGE_TOKEN_DIR);
+	}
+	return add_dir(d, options, ":", dir, e);
+}
+
 static int mount_layers(struct images *i, const json_t *layers, const char *scratch, const char *target, bool read_only,
 			struct err *e)
 {
@@ -127,6 +142,8 @@ static int mount_layers(struct images *i, const json_t *layers, const char *scra
 		r = add_layers(i->store, layers, &d, &options, e);
 	else if ((r = make_dir(scratch, "empty", e)) == 0)
 		r = add_dir(&d, &options, "lowerdir=", empty, e);
+	if (r == 0)
+		r = add_mount_points(i, &d, &options, e);
 	if (r == 0) {
 		top = n ? image_store_layer(i->store, json_string_value(json_array_get(layers, n - 1)))
 			: xstrdup(empty);

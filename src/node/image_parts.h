@@ -22,6 +22,10 @@ struct images {
 	void *noticed_arg;
 };
 
+/* Where a pod's token is mounted, in nearly every container: a directory for it below all layers need not be made in,
+ * and removed from, each container's own. */
+#define IMAGE_TOKEN_DIR "/run/secrets/kubernetes.io/serviceaccount"
+
 /* What an id stands for, with a fresh copy of everything. */
 int images_info(struct images *i, const char *id, const json_t *record, struct image_info *ret, struct err *e);
 

@@ -131,17 +131,30 @@ static int own_dir_at(int fd, gid_t gid)
 	return gid == (gid_t)-1 ? 0 : volume_own_fd(fd, gid, true);
 }
 
+/* The directory that a file below a slash is in, made if it was missing. */
+static int open_parent(int dir, const char *path, const char *slash, gid_t gid)
+{
+	auto_free char *parent = xstrndup(path, (size_t)(slash - path));
+	auto_close int opened = volume_make_beneath(dir, parent, 0755);
+	int at = opened < 0 ? -1 : openat(opened, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (at >= 0 && own_dir_at(at, gid) < 0) {
+		close(at);
+		return -1;
+	}
+	return at;
+}
+
 static int write_file(int dir, const struct volume_file *f, gid_t gid)
 {
 	const char *slash = strrchr(f->path, '/');
-	auto_free char *parent = slash ? xstrndup(f->path, (size_t)(slash - f->path)) : xstrdup("");
-	auto_close int opened = volume_make_beneath(dir, parent, 0755);
-	auto_close int at = opened < 0 ? -1 : openat(opened, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_close int parent = slash ? open_parent(dir, f->path, slash, gid) : -1;
 	auto_close int fd = -1;
 
-	if (at < 0 || own_dir_at(at, gid) < 0)
+	if (slash && parent < 0)
 		return -1;
-	fd = openat(at, slash ? slash + 1 : f->path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(slash ? parent : dir, slash ? slash + 1 : f->path,
+		    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || write_all(fd, f->data, f->n) < 0 || fchmod(fd, f->mode) < 0)
 		return -1;
 	if (gid != (gid_t)-1 && volume_own_fd(fd, gid, true) < 0)
@@ -284,6 +297,7 @@ int volume_files_write(const struct volume *v, const struct volume_files *f, str
 	auto_sbuf struct sbuf sum = SBUF(NOTE_MAX);
 	auto_close int root = open(v->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	char name[64];
+	bool fresh;
 
 	if (root < 0)
 		return err_errno(e, ERR_INTERNAL, "cannot open %s", v->path);
@@ -299,11 +313,13 @@ int volume_files_write(const struct volume *v, const struct volume_files *f, str
 		(void)tree_remove(failed, NULL);
 		return -1;
 	}
+	fresh = faccessat(root, DATA, F_OK, AT_SYMLINK_NOFOLLOW) < 0; /* then there is nothing to sweep */
 	(void)unlinkat(root, DATA_TMP, 0);
 	if (symlinkat(name, root, DATA_TMP) < 0 || renameat(root, DATA_TMP, root, DATA) < 0)
 		return err_errno(e, ERR_INTERNAL, "cannot put the new files in place");
 	if (make_links(root, f, e) < 0)
 		return -1;
-	sweep(root, v->path, name, f);
+	if (!fresh)
+		sweep(root, v->path, name, f);
 	return take_note(notes, note, name, sum.p, e);
 }
