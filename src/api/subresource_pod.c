@@ -113,7 +113,8 @@ int bind_pod(struct api *api, struct api_request *req, struct api_result *ret, s
 
 /* ---- eviction ---- */
 
-#define MAX_DISRUPTED 2000 /* Kubernetes' number: more than this and nobody is counting */
+#define MAX_DISRUPTED      2000 /* Kubernetes' number: more than this and nobody is counting */
+#define PROCESSING_SECONDS 10
 
 struct budget_search {
 	const json_t *labels;
@@ -170,9 +171,11 @@ static bool goes_uncounted(const json_t *pod, const json_t *budget)
 				  (wanted > 0 && healthy >= wanted));
 }
 
-static int too_many(struct err *e)
+/* A client that is told when to come back does so in silence, so only one that need not wait long is: kubectl drain
+ * tells its user of a budget that is used up, and asks again by itself. */
+static int too_many(int retry_after, struct err *e)
 {
-	e->retry_after = 10;
+	e->retry_after = retry_after;
 	return err_reword(e, ERR_TOO_MANY, "Cannot evict pod as it would violate the pod's disruption budget.");
 }
 
@@ -186,7 +189,7 @@ static int check_budget(const json_t *budget, struct err *e)
 	    json_integer_value(observed) < jsonx_int_or(budget, "metadata.generation", 0)) {
 		err_cause(e, CAUSE_BUDGET, "", "The disruption budget %s is still being processed by the server.",
 			  name);
-		return too_many(e);
+		return too_many(PROCESSING_SECONDS, e);
 	}
 	if (json_object_size(jsonx_at(budget, "status.disruptedPods")) > MAX_DISRUPTED)
 		return err_set(e, ERR_FORBIDDEN,
@@ -198,7 +201,7 @@ static int check_budget(const json_t *budget, struct err *e)
 			  "The disruption budget %s needs %lld healthy pods and has %lld currently", name,
 			  (long long)jsonx_int_or(budget, "status.desiredHealthy", 0),
 			  (long long)jsonx_int_or(budget, "status.currentHealthy", 0));
-		return too_many(e);
+		return too_many(0, e);
 	}
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "control/cronjob.h"
 #include "control/daemonset.h"
 #include "control/deployment.h"
+#include "control/disruption.h"
 #include "control/endpoints.h"
 #include "control/gc.h"
 #include "control/job.h"
@@ -70,6 +71,7 @@ WITH_PODS(daemonsets) COUNTED(daemonsets)
 WITH_PODS(nodes) COUNTED(nodes)
 WITH_PODS(taint_eviction) COUNTED(taint_eviction)
 WITH_PODS(pod_gc) COUNTED(pod_gc)
+WITH_PODS(disruption) COUNTED(disruption)
 
 #define RUN(x_)         start_##x_, stop_##x_, NULL
 #define RUN_COUNTED(x_) start_##x_, stop_##x_, counts_##x_
@@ -91,6 +93,7 @@ static const struct controller controllers[] = {
 	{ "nodelifecycle", "node-lifecycle-controller", "v1/nodes v1/pods coordination.k8s.io/v1/leases", RUN_COUNTED(nodes), .pods = true },
 	{ "taint-eviction", "taint-eviction-controller", "v1/nodes v1/pods", RUN_COUNTED(taint_eviction), .pods = true },
 	{ "podgc", "pod-garbage-collector-controller", "v1/nodes v1/pods", RUN_COUNTED(pod_gc), .pods = true },
+	{ "disruption", "disruption-controller", "policy/v1/poddisruptionbudgets v1/pods", RUN_COUNTED(disruption), .pods = true },
 };
 /* clang-format on */
 

@@ -6,19 +6,7 @@
 #include "base/mem.h"
 #include "control/daemonset_parts.h"
 #include "control/revisions.h"
-
-int64_t share_of(const json_t *number_or_percent, int64_t whole)
-{
-	const char *text = json_string_value(number_or_percent);
-	int64_t percent;
-
-	if (!text)
-		return json_integer_value(number_or_percent);
-	percent = strtol(text, NULL, 10);
-	if (percent < 0 || percent > 100)
-		percent = percent < 0 ? 0 : 100;
-	return (whole * percent + 99) / 100;
-}
+#include "control/share.h"
 
 void daemon_create(struct daemon_work *w, const char *node)
 {
@@ -241,8 +229,8 @@ static void read_bounds(struct daemon_work *w)
 
 	if (!rolls(w->view->set))
 		return;
-	w->surge = share_of(json_object_get(bounds, "maxSurge"), w->desired);
-	w->unavailable = unavailable ? share_of(unavailable, w->desired) : 1;
+	w->surge = share_of(json_object_get(bounds, "maxSurge"), w->desired, true);
+	w->unavailable = unavailable ? share_of(unavailable, w->desired, true) : 1;
 	/* A percentage may come out as nobody; then an update would never end. */
 	if (!w->surge && !w->unavailable)
 		w->unavailable = 1;

@@ -69,7 +69,4 @@ struct daemon_fit daemon_fits(const json_t *set, const json_t *tolerations, cons
 /* The template's, and those that daemons have by nature; a new array. */
 json_t *daemon_tolerations(const json_t *set);
 
-/* A number, or a percentage of `whole`, rounded up. */
-int64_t share_of(const json_t *number_or_percent, int64_t whole);
-
 #endif

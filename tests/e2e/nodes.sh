@@ -82,4 +82,35 @@ kubectl uncordon "$ME" >/dev/null
 ok "until it is uncordoned" kubectl wait --for=condition=Ready pod/late --timeout=30s
 ok "and the taint goes" eventually 20 tainted ''
 kubectl delete pod late --grace-period=1 >/dev/null
+
+# drain asks for each pod, and a budget answers.
+kubectl apply -f - >/dev/null <<'END'
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {name: web}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec: {terminationGracePeriodSeconds: 0, containers: [{name: c, image: host, command: [sleep, '1000']}]}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata: {name: web}
+spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}
+END
+budget() { kubectl get pdb web -o 'jsonpath={.status.expectedPods} {.status.currentHealthy} {.status.desiredHealthy} {.status.disruptionsAllowed} {.status.conditions[0].reason}'; }
+budget_is() { [ "$(budget)" = "$1" ]; }
+ok "a budget counts" eventually 30 budget_is '2 2 1 1 SufficientPods'
+like "and shows it" "$(kubectl get pdb web --no-headers)" '^web +N/A +1 +1 '
+out=$(kubectl drain "$ME" --timeout=2s 2>&1)
+like "drain evicts as many as it may" "$out" 'pod/web-[a-z0-9]+ evicted'
+like "and waits for the others" "$out" "Cannot evict pod as it would violate the pod's disruption budget"
+ok "the budget is used up" eventually 30 budget_is '2 1 1 0 InsufficientPods'
+kubectl uncordon "$ME" >/dev/null
+ok "a new pod fills it up" eventually 30 budget_is '2 2 1 1 SufficientPods'
+kubectl delete pdb web >/dev/null
+like "without a budget all go" "$(kubectl drain "$ME" --timeout=30s 2>&1)" 'drained$'
+kubectl delete rs web >/dev/null
 done_testing
