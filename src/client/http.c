@@ -216,7 +216,7 @@ static void http_create(struct client *c, const struct ref *ref, const json_t *o
 	struct http_client *h = (struct http_client *)c;
 	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
 
-	if (h->patient && creation_start(h, ref, obj, done, arg))
+	if (h->patient && !ref->dry_run && creation_start(h, ref, obj, done, arg))
 		return;
 	jsonx_dump(obj, &text);
 	http_post(h, ref, sbuf_str(&text), done, arg);
