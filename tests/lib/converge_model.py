@@ -138,14 +138,46 @@ def service(picture, obj, _):
     return "" if plain == want == sliced else "endpoints %s, slices %s, pods %s" % (plain, sliced, want)
 
 
+def deployment(picture, obj, wish):
+    want = wish["replicas"]
+    sets = picture.owned(obj, "ReplicaSet")
+    new = [s for s in sets if version(s["spec"]["template"]) == wish["image"]]
+    old = [s for s in sets if s not in new]
+    if len(new) != 1 or len(old) > obj["spec"]["revisionHistoryLimit"]:
+        return "%d new sets, %d old ones" % (len(new), len(old))
+    if new[0]["spec"]["replicas"] != want or any(s["spec"]["replicas"] for s in old):
+        return "its sets have %s replicas" % [s["spec"]["replicas"] for s in new + old]
+    if not condition(obj, "Available") or not condition(obj, "Progressing"):
+        return "it does not say that it is available"
+    return differ(obj, replicas=want, updatedReplicas=want, readyReplicas=want, availableReplicas=want,
+                  unavailableReplicas=0)
+
+
+def stateful_set(picture, obj, wish):
+    want = wish["replicas"]
+    pods = picture.owned(obj)
+    names = sorted(p["metadata"]["name"] for p in pods)
+    if names != ["%s-%d" % (obj["metadata"]["name"], i) for i in range(want)]:
+        return "its pods are %s" % names
+    if any(version(p) != wish["image"] for p in pods):
+        return "it has pods of an old template"
+    if obj["status"].get("currentRevision") != obj["status"].get("updateRevision"):
+        return "it is between two revisions"
+    return counts(pods, want) or differ(obj, replicas=want, updatedReplicas=want, currentReplicas=want,
+                                        readyReplicas=want, availableReplicas=want)
+
+
 KINDS = [
+    Kind("apps/v1", "Deployment", "dep", deployment, scales=True, rolls=True),
     Kind("apps/v1", "ReplicaSet", "set", replicas, scales=True),
     Kind("v1", "ReplicationController", "con", replicas, scales=True),
+    Kind("apps/v1", "StatefulSet", "sts", stateful_set, scales=True, rolls=True),
     Kind("batch/v1", "Job", "job", job),
     Kind("v1", "Service", "svc", service),
     Kind("v1", "Pod", None, wished=False),
     Kind("v1", "Endpoints", None, wished=False),
     Kind("v1", "Namespace", None, wished=False),
+    Kind("apps/v1", "ControllerRevision", None, wished=False),
     Kind("discovery.k8s.io/v1", "EndpointSlice", None, wished=False),
 ]
 
@@ -190,7 +222,8 @@ def problem(picture, wishes, let_go):
             says = says or wrong_orphan(picture, obj, let_go)
         if row.scales and wish and obj["spec"]["replicas"] != wish["replicas"]:
             says = says or "%d replicas were asked for" % wish["replicas"]
-        if row.wished and not wish and not controller(obj) and (meta["namespace"], meta["name"]) not in let_go:
+        if row.wished and not wish and not controller(obj) and not let_go & {
+                (meta.get("namespace"), name) for name in (meta["name"], meta.get("labels", {}).get("app"))}:
             says = says or "nobody asked for it"
         if row.holds:
             says = says or row.holds(picture, obj, wish)

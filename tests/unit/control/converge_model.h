@@ -10,13 +10,16 @@
 #include "converge_world.h"
 #include "kinds/selector.h"
 
+struct picture;
+
 /* A kind of which the test makes objects. */
 struct sort {
-	const char *what, *kind, *prefix;
+	const char *what, *prefix;
 	unsigned names; /* how many of them in a namespace */
 	bool plain;     /* its selector is a map */
-	/* Says what is wrong with one that has settled; `own` are the pods it controls. */
-	bool (*holds)(const struct sort *sort, const json_t *obj, const struct wish *wish, const json_t *own,
+	bool scales, rolls;
+	/* Says what is wrong with one that has settled; `wish` is NULL for one that somebody else made. */
+	bool (*holds)(const struct picture *p, const struct sort *sort, const json_t *obj, const struct wish *wish,
 		      struct sbuf *why);
 };
 
@@ -70,9 +73,18 @@ static inline void picture_add(struct world *w, struct picture *p, const char *w
 static inline struct picture picture_take(struct world *w)
 {
 	static const char *const kinds[] = {
-		"v1/namespaces",       "v1/pods",       "v1/services",
-		"v1/endpoints",        "v1/configmaps", "v1/replicationcontrollers",
-		"apps/v1/replicasets", "batch/v1/jobs", "discovery.k8s.io/v1/endpointslices",
+		"v1/namespaces",
+		"v1/pods",
+		"v1/services",
+		"v1/endpoints",
+		"v1/configmaps",
+		"v1/replicationcontrollers",
+		"apps/v1/replicasets",
+		"batch/v1/jobs",
+		"discovery.k8s.io/v1/endpointslices",
+		"apps/v1/deployments",
+		"apps/v1/statefulsets",
+		"apps/v1/controllerrevisions",
 	};
 	struct picture p = { .all = json_array(), .pods = json_array() };
 
@@ -177,35 +189,119 @@ static inline bool has_condition(const json_t *obj, const char *type)
 
 /* ---- the promises of each kind ---- */
 
-static inline bool replicas_hold(const struct sort *sort, const json_t *obj, const struct wish *wish, const json_t *own,
-				 struct sbuf *why)
+static inline const json_t *pods_of(const struct picture *p, const json_t *obj)
+{
+	return map_find(&p->owned, jsonx_str_or(obj, "metadata.uid", ""));
+}
+
+/* So many pods, all of them well. */
+static inline bool pods_are(const json_t *obj, const json_t *own, int64_t want, struct sbuf *why)
 {
 	int64_t active = count_pods(own, is_active);
 	int64_t ready = count_pods(own, is_active_and_ready);
+
+	return (active == want || wrong(why, obj, "%lld pods, not %lld", (long long)active, (long long)want)) &&
+	       (ready == want || wrong(why, obj, "%lld of %lld are ready", (long long)ready, (long long)want));
+}
+
+static inline bool numbers_are(const json_t *obj, const char *const *paths, int64_t want, struct sbuf *why)
+{
+	for (; *paths; paths++)
+		if (!number_is(obj, *paths, want, why))
+			return false;
+	return number_is(obj, "status.observedGeneration", jsonx_int_or(obj, "metadata.generation", 0), why);
+}
+
+static inline bool replicas_hold(const struct picture *p, const struct sort *sort, const json_t *obj,
+				 const struct wish *wish, struct sbuf *why)
+{
+	static const char *const counts[] = { "status.replicas", "status.fullyLabeledReplicas", "status.readyReplicas",
+					      "status.availableReplicas", NULL };
+	const json_t *own = pods_of(p, obj);
+	int64_t want = wish ? wish->replicas : jsonx_int_or(obj, "spec.replicas", -1);
 	json_t *pod;
 	size_t i;
 
 	json_array_foreach (own, i, pod)
 		if (!selects(obj, "spec.selector", sort->plain, pod))
 			return wrong(why, pod, "does not match its controller's selector");
-	return number_is(obj, "spec.replicas", wish->replicas, why) &&
-	       (active == wish->replicas || wrong(why, obj, "%lld pods, not %d", (long long)active, wish->replicas)) &&
-	       (ready == active || wrong(why, obj, "%lld of %lld are ready", (long long)ready, (long long)active)) &&
-	       number_is(obj, "status.replicas", active, why) &&
-	       number_is(obj, "status.fullyLabeledReplicas", active, why) &&
-	       number_is(obj, "status.readyReplicas", ready, why) &&
-	       number_is(obj, "status.availableReplicas", ready, why) &&
-	       number_is(obj, "status.observedGeneration", jsonx_int_or(obj, "metadata.generation", 0), why) &&
-	       (!has_condition(obj, "ReplicaFailure") || wrong(why, obj, "says that it fails"));
+	if (has_condition(obj, "ReplicaFailure"))
+		return wrong(why, obj, "says that it fails");
+	return number_is(obj, "spec.replicas", want, why) && pods_are(obj, own, want, why) &&
+	       numbers_are(obj, counts, want, why);
 }
 
-static inline bool job_holds(const struct sort *sort, const json_t *obj, const struct wish *wish, const json_t *own,
-			     struct sbuf *why)
+static inline bool deployment_holds(const struct picture *p, const struct sort *sort, const json_t *obj,
+				    const struct wish *wish, struct sbuf *why)
 {
-	bool suspended = jsonx_bool_or(obj, "spec.suspend", false);
-	bool complete = has_condition(obj, "Complete");
-	bool failed = has_condition(obj, "Failed");
-	int64_t active = count_pods(own, is_active);
+	static const char *const counts[] = { "status.replicas", "status.updatedReplicas", "status.readyReplicas",
+					      "status.availableReplicas", NULL };
+	const char *uid = jsonx_str(obj, "metadata.uid");
+	const json_t *spec = jsonx_at(obj, "spec.template.spec");
+	int64_t current = 0;
+	int64_t old = 0;
+	json_t *set;
+	size_t i;
+
+	(void)sort;
+	json_array_foreach (p->all, i, set) {
+		bool same = json_equal(jsonx_at(set, "spec.template.spec"), spec);
+
+		if (!streq(jsonx_str_or(set, "what", ""), "apps/v1/replicasets") ||
+		    !str_same(jsonx_str(owner_ref(set), "uid"), uid))
+			continue;
+		current += same;
+		old += !same;
+		if (!number_is(set, "spec.replicas", same ? wish->replicas : 0, why))
+			return false;
+	}
+	if (current != 1 || old > jsonx_int_or(obj, "spec.revisionHistoryLimit", 10))
+		return wrong(why, obj, "%lld new sets, %lld old ones", (long long)current, (long long)old);
+	return number_is(obj, "spec.replicas", wish->replicas, why) && numbers_are(obj, counts, wish->replicas, why) &&
+	       number_is(obj, "status.unavailableReplicas", 0, why) &&
+	       (has_condition(obj, "Available") || wrong(why, obj, "does not say that it is available")) &&
+	       (has_condition(obj, "Progressing") || wrong(why, obj, "does not say that it got on"));
+}
+
+static inline const char *image_of(const json_t *pod)
+{
+	return jsonx_str_or(json_array_get(jsonx_at(pod, "spec.containers"), 0), "image", "");
+}
+
+static inline bool stateful_set_holds(const struct picture *p, const struct sort *sort, const json_t *obj,
+				      const struct wish *wish, struct sbuf *why)
+{
+	static const char *const counts[] = { "status.replicas",          "status.updatedReplicas",
+					      "status.currentReplicas",   "status.readyReplicas",
+					      "status.availableReplicas", NULL };
+	const char *name = jsonx_str_or(obj, "metadata.name", "");
+	const char *image = image_of(jsonx_at(obj, "spec.template"));
+	const json_t *own = pods_of(p, obj);
+	uint64_t seen = 0;
+	json_t *pod;
+	size_t i;
+
+	(void)sort;
+	json_array_foreach (own, i, pod) {
+		int64_t number = -1;
+
+		str_int64(jsonx_str_or(pod, "metadata.name", "") + strlen(name) + 1, 0, 63, &number);
+		if (number < 0 || number >= wish->replicas || seen >> number & 1)
+			return wrong(why, pod, "has no place");
+		if (!streq(image_of(pod), image))
+			return wrong(why, pod, "is of an old template");
+		seen |= 1ull << number;
+	}
+	if (!str_same(jsonx_str(obj, "status.currentRevision"), jsonx_str(obj, "status.updateRevision")))
+		return wrong(why, obj, "is between two revisions");
+	return number_is(obj, "spec.replicas", wish->replicas, why) && pods_are(obj, own, wish->replicas, why) &&
+	       numbers_are(obj, counts, wish->replicas, why);
+}
+
+static inline bool job_holds(const struct picture *p, const struct sort *sort, const json_t *obj,
+			     const struct wish *wish, struct sbuf *why)
+{
+	const json_t *own = pods_of(p, obj);
 	json_t *pod;
 	size_t i;
 
@@ -214,63 +310,83 @@ static inline bool job_holds(const struct sort *sort, const json_t *obj, const s
 	json_array_foreach (own, i, pod)
 		if (jsonx_at(pod, "metadata.finalizers"))
 			return wrong(why, pod, "is held by a finalizer");
-	if (active)
-		return wrong(why, obj, "%lld pods are active", (long long)active);
-	if (!number_is(obj, "status.active", 0, why) || !number_is(obj, "status.terminating", 0, why))
+	if (!pods_are(obj, own, 0, why) || !number_is(obj, "status.active", 0, why) ||
+	    !number_is(obj, "status.terminating", 0, why))
 		return false;
 	if (json_array_size(jsonx_at(obj, "status.uncountedTerminatedPods.succeeded")) ||
 	    json_array_size(jsonx_at(obj, "status.uncountedTerminatedPods.failed")))
 		return wrong(why, obj, "has ends that are not counted");
-	if (complete)
+	if (has_condition(obj, "Complete"))
 		return number_is(obj, "status.succeeded", jsonx_int_or(obj, "spec.completions", 1), why);
-	if (failed)
+	if (has_condition(obj, "Failed"))
 		return jsonx_int_or(obj, "status.failed", 0) > jsonx_int_or(obj, "spec.backoffLimit", 6) ||
 		       wrong(why, obj, "failed too early");
-	return suspended || wrong(why, obj, "has not ended");
+	return jsonx_bool_or(obj, "spec.suspend", false) || wrong(why, obj, "has not ended");
 }
 
 /* ---- the promises of all ---- */
 
-/* What was asked for is there, and what was deleted is not. */
+static inline const struct sort *sort_of(struct world *w, const json_t *obj)
+{
+	for (size_t i = 0; i < w->nsorts; i++)
+		if (streq(w->sorts[i].what, jsonx_str_or(obj, "what", "")))
+			return &w->sorts[i];
+	return NULL;
+}
+
+static inline bool in_play(const json_t *obj)
+{
+	const char *ns = jsonx_str_or(obj, "metadata.namespace", jsonx_str_or(obj, "metadata.name", ""));
+
+	return streq(ns, "east") || streq(ns, "west");
+}
+
+/* Whether it may be there though nobody wished for it: a controller made it, or its owner was deleted without it. */
+static inline bool may_be_there(struct world *w, const json_t *obj)
+{
+	const char *ns = jsonx_str_or(obj, "metadata.namespace", "");
+	auto_free char *by_app = xasprintf("%s/%s", ns, jsonx_str_or(obj, "metadata.labels.app", ""));
+	auto_free char *by_name = xasprintf("%s/%s", ns, jsonx_str_or(obj, "metadata.name", ""));
+
+	return jsonx_at(obj, "metadata.ownerReferences") || map_find(&w->let_go, by_app) ||
+	       map_find(&w->let_go, by_name);
+}
+
+/* What was asked for is there, what was deleted is not, and each is as its kind promises. */
 static inline bool wishes_hold(struct world *w, const struct picture *p, struct sbuf *why)
 {
-	size_t found = 0;
+	struct map found;
 	size_t pos = 0;
 	const char *key;
 	void *wish;
 	json_t *obj;
 	size_t i;
 
+	map_init(&found, NULL);
 	json_array_foreach (p->all, i, obj) {
-		const char *ns = jsonx_str_or(obj, "metadata.namespace", "");
-		auto_free char *name = xasprintf("%s %s/%s", jsonx_str_or(obj, "what", ""), ns,
-						 jsonx_str_or(obj, "metadata.name", ""));
+		auto_free char *name =
+			xasprintf("%s %s/%s", jsonx_str_or(obj, "what", ""),
+				  jsonx_str_or(obj, "metadata.namespace", ""), jsonx_str_or(obj, "metadata.name", ""));
+		const struct sort *sort = sort_of(w, obj);
 		const struct wish *one = map_find(&w->wishes, name);
-		json_auto_t *none = json_array();
-		const json_t *own = map_find(&p->owned, jsonx_str_or(obj, "metadata.uid", ""));
 
+		map_set(&found, name, obj);
+		if (!in_play(obj))
+			continue;
 		if (is_going(obj))
-			return wrong(why, obj, "was deleted and stays");
-		found += one != NULL;
-		if (one && one->sort->holds && !one->sort->holds(one->sort, obj, one, own ? own : none, why))
-			return false;
+			wrong(why, obj, "was deleted and stays");
+		else if (sort && !one && !may_be_there(w, obj))
+			wrong(why, obj, "was not asked for");
+		else if (sort && sort->holds)
+			sort->holds(p, sort, obj, one, why);
+		if (why->n)
+			break;
 	}
-	if (found == w->wishes.n)
-		return true;
-	while (map_next(&w->wishes, &pos, &key, &wish)) {
-		bool there = false;
-
-		json_array_foreach (p->all, i, obj) {
-			auto_free char *name = xasprintf("%s %s/%s", jsonx_str_or(obj, "what", ""),
-							 jsonx_str_or(obj, "metadata.namespace", ""),
-							 jsonx_str_or(obj, "metadata.name", ""));
-
-			there = there || streq(name, key);
-		}
-		if (!there)
+	while (!why->n && map_next(&w->wishes, &pos, &key, &wish))
+		if (!map_find(&found, key))
 			sbuf_addf(why, "%s is gone", key);
-	}
-	return false;
+	map_done(&found);
+	return why->n == 0;
 }
 
 /* Nobody belongs to somebody who is not there. */

@@ -12,11 +12,13 @@
 #define REST_LOOKS  20  /* for times that have come; who turns in circles looks at each of a thousand turns */
 
 static const struct sort sorts[] = {
-	{ "apps/v1/replicasets", "ReplicaSet", "set", 3, false, replicas_hold },
-	{ "v1/replicationcontrollers", "ReplicationController", "con", 2, true, replicas_hold },
-	{ "batch/v1/jobs", "Job", "job", 4, false, job_holds },
-	{ "v1/services", "Service", "svc", 2, true, NULL },
-	{ "v1/configmaps", "ConfigMap", "map", 3, true, NULL },
+	{ "apps/v1/replicasets", "set", 3, .scales = true, .holds = replicas_hold },
+	{ "v1/replicationcontrollers", "con", 2, .plain = true, .scales = true, .holds = replicas_hold },
+	{ "apps/v1/deployments", "dep", 2, .scales = true, .rolls = true, .holds = deployment_holds },
+	{ "apps/v1/statefulsets", "sts", 2, .scales = true, .rolls = true, .holds = stateful_set_holds },
+	{ "batch/v1/jobs", "job", 4, .holds = job_holds },
+	{ "v1/services", "svc", 2 },
+	{ "v1/configmaps", "map", 3 },
 };
 static const char *const spaces[] = { "east", "west" };
 
@@ -50,7 +52,7 @@ static void wish(struct world *w, const struct target *t, int replicas)
 {
 	struct wish *one = xcalloc(1, sizeof(*one));
 
-	*one = (struct wish){ t->sort, replicas };
+	one->replicas = replicas;
 	map_set(&w->wishes, t->key, one);
 }
 
@@ -64,69 +66,79 @@ static json_t *any_pod(struct world *w)
 
 /* ---- what is made ---- */
 
+/* Takes the name of the app and a number that makes it another template. */
 #define TEMPLATE(more_)                                                                                                \
 	"'template':{'metadata':{'labels':{'app':'%s'}},'spec':{" more_                                                \
-	"'terminationGracePeriodSeconds':5,'containers':[{'name':'c','image':'host'}]}}"
+	"'terminationGracePeriodSeconds':5,'containers':[{'name':'c','image':'host:v%u'}]}}"
+#define SELECTOR "'selector':{'matchLabels':{'app':'%s'}},"
+#define HEAD     "{'metadata':{'name':'%s'},'spec':{"
 
-static char *replica_set_body(const struct target *t, int replicas)
+static char *set_body(struct world *w, const struct target *t, int replicas)
+{
+	return xasprintf(HEAD "'replicas':%d," SELECTOR TEMPLATE("") "}}", t->name, replicas, t->name, t->name,
+			 dice(w, 3));
+}
+
+static char *controller_body(struct world *w, const struct target *t, int replicas)
+{
+	return xasprintf(HEAD "'replicas':%d," TEMPLATE("") "}}", t->name, replicas, t->name, dice(w, 3));
+}
+
+static char *deployment_body(struct world *w, const struct target *t, int replicas)
 {
 	return xasprintf(
-		"{'metadata':{'name':'%s'},'spec':{'replicas':%d,'selector':{'matchLabels':{'app':'%s'}}," TEMPLATE(
-			"") "}}",
-		t->name, replicas, t->name, t->name);
+		HEAD "'replicas':%d,'revisionHistoryLimit':%u,'strategy':{'type':'%s'}," SELECTOR TEMPLATE("") "}}",
+		t->name, replicas, dice(w, 3), dice(w, 3) ? "RollingUpdate" : "Recreate", t->name, t->name, dice(w, 3));
 }
 
-static char *controller_body(const struct target *t, int replicas)
+static char *stateful_set_body(struct world *w, const struct target *t, int replicas)
 {
-	return xasprintf("{'metadata':{'name':'%s'},'spec':{'replicas':%d," TEMPLATE("") "}}", t->name, replicas,
-			 t->name);
+	return xasprintf(HEAD
+			 "'replicas':%d,'serviceName':'none','podManagementPolicy':'%s'," SELECTOR TEMPLATE("") "}}",
+			 t->name, replicas, dice(w, 2) ? "Parallel" : "OrderedReady", t->name, t->name, dice(w, 3));
 }
 
-static char *job_body(struct world *w, const struct target *t)
+static char *job_body(struct world *w, const struct target *t, int replicas)
 {
-	return xasprintf("{'metadata':{'name':'%s'},'spec':{'completions':%u,'parallelism':%u,'backoffLimit':%u%s,"
-			 "'podReplacementPolicy':'%s'," TEMPLATE("'restartPolicy':'Never',") "}}",
-			 t->name, dice(w, 4) + 1, dice(w, 3) + 1, dice(w, 4),
-			 dice(w, 2) ? ",'completionMode':'Indexed'" : "", dice(w, 2) ? "Failed" : "TerminatingOrFailed",
-			 t->name);
+	return xasprintf(
+		HEAD "'completions':%d,'parallelism':%u,'backoffLimit':%u%s,'podReplacementPolicy':'%s'," TEMPLATE(
+			"'restartPolicy':'Never',") "}}",
+		t->name, replicas + 1, dice(w, 3) + 1, dice(w, 4), dice(w, 2) ? ",'completionMode':'Indexed'" : "",
+		dice(w, 2) ? "Failed" : "TerminatingOrFailed", t->name, 0u);
 }
 
-static char *service_body(struct world *w, const struct target *t)
+static char *service_body(struct world *w, const struct target *t, int replicas)
 {
-	return xasprintf("{'metadata':{'name':'%s'},'spec':{'selector':{'app':'set-%u'},'ports':[{'port':80}]}}",
-			 t->name, dice(w, 3));
+	(void)w;
+	return xasprintf(HEAD "'selector':{'app':'set-%d'},'ports':[{'port':80}]}}", t->name, replicas % 3);
 }
 
-/* A map that belongs to some ReplicaSet, if there is one: it is to go with it, so it is nobody's wish. */
-static char *map_body(struct world *w, const struct target *t, bool *ret_owned)
+/* Some belong to a ReplicaSet and are to go with it. */
+static char *map_body(struct world *w, const struct target *t, int replicas)
 {
 	struct target owner;
 	json_auto_t *obj = NULL;
 
 	set_target(&owner, &sorts[0], t->ns, dice(w, sorts[0].names));
-	obj = dice(w, 2) ? ask(w, VERB_GET, owner.sort->what, owner.ns, owner.name, NULL) : NULL;
-	*ret_owned = obj != NULL;
+	obj = replicas % 2 ? ask(w, VERB_GET, owner.sort->what, owner.ns, owner.name, NULL) : NULL;
 	if (!obj)
 		return xasprintf("{'metadata':{'name':'%s'}}", t->name);
 	return xasprintf(
-		"{'metadata':{'name':'%s','ownerReferences':[{'apiVersion':'apps/v1','kind':'ReplicaSet','name':"
-		"'%s','uid':'%s'}]}}",
-		t->name, owner.name, jsonx_str(obj, "metadata.uid"));
+		"{'metadata':{'name':'%s','labels':{'app':'%s'},'ownerReferences':[{'apiVersion':'apps/v1','kind':"
+		"'ReplicaSet','name':'%s','uid':'%s'}]}}",
+		t->name, owner.name, owner.name, jsonx_str(obj, "metadata.uid"));
 }
 
 static void op_create(struct world *w)
 {
+	static char *(*const bodies[])(struct world *, const struct target *, int) = {
+		set_body, controller_body, deployment_body, stateful_set_body, job_body, service_body, map_body,
+	};
 	struct target t = any_target(w);
 	int replicas = (int)dice(w, 6);
-	const char *prefix = t.sort->prefix;
-	bool owned = false;
-	auto_free char *body = streq(prefix, "set")   ? replica_set_body(&t, replicas)
-			       : streq(prefix, "con") ? controller_body(&t, replicas)
-			       : streq(prefix, "job") ? job_body(w, &t)
-			       : streq(prefix, "svc") ? service_body(w, &t)
-						      : map_body(w, &t, &owned);
+	auto_free char *body = bodies[t.sort - sorts](w, &t, replicas);
 
-	if (tell(w, VERB_CREATE, t.sort->what, t.ns, NULL, body) && !owned)
+	if (tell(w, VERB_CREATE, t.sort->what, t.ns, NULL, body) && !strstr(body, "ownerReferences"))
 		wish(w, &t, replicas);
 }
 
@@ -148,6 +160,18 @@ static void op_create_pod(struct world *w)
 	tell(w, VERB_CREATE, "v1/pods", t.ns, NULL, body);
 }
 
+/* No more pods than so many, for a while. */
+static void op_quota(struct world *w)
+{
+	auto_free char *body = xasprintf("{'metadata':{'name':'few'},'spec':{'hard':{'pods':'%u'}}}", dice(w, 12));
+	const char *ns = spaces[dice(w, ARRAY_SIZE(spaces))];
+
+	if (dice(w, 2))
+		tell(w, VERB_CREATE, "v1/resourcequotas", ns, NULL, body);
+	else
+		tell(w, VERB_DELETE, "v1/resourcequotas", ns, "few", NULL);
+}
+
 /* ---- what is changed ---- */
 
 static void op_scale(struct world *w)
@@ -158,7 +182,7 @@ static void op_scale(struct world *w)
 	auto_free char *body = xasprintf("{'spec':{'replicas':%d}}", replicas);
 	struct api_request req = server_request(&w->s, VERB_PATCH, t.sort->what, t.ns, t.name);
 
-	if (!old || t.sort->holds != replicas_hold)
+	if (!old || !t.sort->scales)
 		return;
 	req.patch = PATCH_MERGE;
 	req.subresource = dice(w, 2) ? "scale" : NULL;
@@ -166,6 +190,24 @@ static void op_scale(struct world *w)
 
 	if (done)
 		wish(w, &t, replicas);
+}
+
+static void op_roll(struct world *w)
+{
+	struct target t = any_target(w);
+	auto_free char *body = xasprintf("{'spec':{" TEMPLATE("") "}}", t.name, dice(w, 4));
+
+	if (t.sort->rolls)
+		tell(w, VERB_PATCH, t.sort->what, t.ns, t.name, body);
+}
+
+static void op_pause(struct world *w)
+{
+	struct target t = any_target(w);
+
+	if (t.sort->holds == deployment_holds)
+		tell(w, VERB_PATCH, t.sort->what, t.ns, t.name,
+		     dice(w, 2) ? "{'spec':{'paused':true}}" : "{'spec':{'paused':false}}");
 }
 
 static void op_suspend(struct world *w)
@@ -177,13 +219,21 @@ static void op_suspend(struct world *w)
 		     dice(w, 3) ? "{'spec':{'suspend':false}}" : "{'spec':{'suspend':true}}");
 }
 
+/* Only those that are named by chance: the place of another would stay taken, in Kubernetes too. */
+static bool may_relabel(const json_t *pod)
+{
+	const char *name = jsonx_str_or(pod, "metadata.name", "");
+
+	return str_starts(name, "set-") || str_starts(name, "con-") || str_starts(name, "bare-");
+}
+
 static void op_relabel(struct world *w)
 {
 	json_auto_t *pod = any_pod(w);
 	struct target t = any_target(w);
 	auto_free char *body = xasprintf("{'metadata':{'labels':{'app':'%s'}}}", dice(w, 2) ? t.name : "alone");
 
-	if (!pod || is_of_job(pod))
+	if (!pod || !may_relabel(pod))
 		return;
 	if (tell(w, VERB_PATCH, "v1/pods", jsonx_str(pod, "metadata.namespace"), jsonx_str(pod, "metadata.name"), body))
 		map_set(&w->let_go, jsonx_str_or(pod, "metadata.uid", ""), w);
@@ -217,9 +267,8 @@ static void op_delete_pod(struct world *w)
 		     NULL);
 }
 
-static void op_delete_space(struct world *w)
+static void delete_space(struct world *w, const char *ns)
 {
-	const char *ns = spaces[dice(w, ARRAY_SIZE(spaces))];
 	auto_free char *part = xasprintf(" %s/", ns);
 	size_t pos = 0;
 	const char *key;
@@ -230,6 +279,11 @@ static void op_delete_space(struct world *w)
 	while (map_next(&w->wishes, &pos, &key, &one))
 		if (strstr(key, part))
 			map_remove(&w->wishes, key);
+}
+
+static void op_delete_space(struct world *w)
+{
+	delete_space(w, spaces[dice(w, ARRAY_SIZE(spaces))]);
 }
 
 /* ---- what happens by itself ---- */
@@ -259,14 +313,17 @@ static void op_crash_control(struct world *w)
 	world_control(w);
 }
 
+/* clang-format off */
 static const struct {
 	unsigned share; /* of a hundred and a bit */
 	void (*run)(struct world *w);
 } operations[] = {
-	{ 16, op_create }, { 2, op_create_space }, { 4, op_create_pod },    { 10, op_scale },       { 3, op_suspend },
-	{ 4, op_relabel }, { 7, op_delete },       { 5, op_delete_pod },    { 1, op_delete_space }, { 30, op_live },
-	{ 18, op_turns },  { 4, op_clock },        { 4, op_crash_control }, { 1, world_restart },
+	{ 16, op_create }, { 4, op_create_space }, { 4, op_create_pod }, { 2, op_quota },
+	{ 10, op_scale }, { 8, op_roll }, { 3, op_suspend }, { 3, op_pause }, { 4, op_relabel },
+	{ 7, op_delete }, { 5, op_delete_pod }, { 1, op_delete_space },
+	{ 30, op_live }, { 18, op_turns }, { 4, op_clock }, { 4, op_crash_control }, { 1, world_restart },
 };
+/* clang-format on */
 
 static void one_operation(struct world *w)
 {
@@ -310,9 +367,25 @@ static void let_live(struct world *w)
 	server_settle(&w->s);
 }
 
+/* What somebody holds up is let go on. */
+static void end_pauses(struct world *w)
+{
+	json_auto_t *list = list_of(w, "apps/v1/deployments");
+	json_t *obj;
+	size_t i;
+
+	json_array_foreach (list, i, obj)
+		tell(w, VERB_PATCH, "apps/v1/deployments", jsonx_str(obj, "metadata.namespace"),
+		     jsonx_str(obj, "metadata.name"), "{'spec':{'paused':false}}");
+	for (i = 0; i < ARRAY_SIZE(spaces); i++)
+		tell(w, VERB_DELETE, "v1/resourcequotas", spaces[i], "few", NULL);
+}
+
 static void wait_for_promises(struct world *w, unsigned seed)
 {
 	int64_t end = clock_mono_ms() + PATIENCE_MS;
+
+	end_pauses(w);
 
 	for (;;) {
 		auto_sbuf struct sbuf why = SBUF(4000);
@@ -370,6 +443,19 @@ static void check_rest(struct world *w, unsigned seed)
 	picture_done(&after);
 }
 
+static void check_empty(struct world *w, unsigned seed)
+{
+	struct picture p = picture_take(w);
+	json_t *obj;
+	size_t i;
+
+	json_array_foreach (p.all, i, obj)
+		if (in_play(obj))
+			test_fail(__FILE__, __LINE__, "seed %u: %s %s outlives its namespace", seed,
+				  jsonx_str(obj, "what"), jsonx_str(obj, "metadata.name"));
+	picture_done(&p);
+}
+
 static unsigned number_from(const char *variable, unsigned fallback)
 {
 	const char *text = getenv(variable);
@@ -382,6 +468,8 @@ static void run_seed(unsigned seed)
 	unsigned steps = number_from("CONVERGE_STEPS", STEPS);
 	struct world w = world_new(seed);
 
+	w.sorts = sorts;
+	w.nsorts = ARRAY_SIZE(sorts);
 	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++) {
 		auto_free char *body = xasprintf("{'metadata':{'name':'%s'}}", spaces[i]);
 
@@ -394,6 +482,10 @@ static void run_seed(unsigned seed)
 		wait_for_promises(&w, seed);
 	}
 	check_rest(&w, seed);
+	for (size_t i = 0; i < ARRAY_SIZE(spaces); i++)
+		delete_space(&w, spaces[i]);
+	wait_for_promises(&w, seed);
+	check_empty(&w, seed);
 	world_done(&w);
 }
 

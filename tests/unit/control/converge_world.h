@@ -16,14 +16,17 @@
 #define NODES       3
 #define WALL_AT_ALL 1700000000 /* when the world begins */
 
+struct sort;
+
 /* What was asked for and has not been deleted. */
 struct wish {
-	const struct sort *sort;
-	int replicas; /* -1: not a matter of numbers */
+	int replicas;
 };
 
 struct world {
 	unsigned seed;
+	const struct sort *sorts;
+	size_t nsorts;
 	struct server s;
 	struct client *client;
 	struct control *control;
