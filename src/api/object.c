@@ -292,6 +292,19 @@ json_t *object_with_type(const struct kind *k, const json_t *obj)
 	return typed;
 }
 
+json_t *object_for_caches(const struct kind *k, const json_t *obj)
+{
+	json_t *typed = object_with_type(k, obj);
+	json_t *meta = json_object_get(typed, "metadata");
+
+	if (json_object_get(meta, "managedFields")) {
+		meta = json_copy(meta);
+		json_object_del(meta, "managedFields");
+		json_object_set_new(typed, "metadata", meta);
+	}
+	return typed;
+}
+
 void object_type_prefix(const struct kind *k, struct sbuf *out)
 {
 	sbuf_addf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s%s%s\",", k->kind, k->group, *k->group ? "/" : "",

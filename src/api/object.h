@@ -43,6 +43,9 @@ int object_parse(struct str text, json_t **ret, struct err *e);
 json_t *object_for_version(const struct kind *k, json_t *obj);
 /* kind and apiVersion in front: for patches, YAML and tables of whole objects. */
 json_t *object_with_type(const struct kind *k, const json_t *obj);
+/* The same for those in this process, who keep objects by the thousand and never look at who managed which field: most
+ * of a pod's memory would be that. */
+json_t *object_for_caches(const struct kind *k, const json_t *obj);
 /* `{"kind":"Pod","apiVersion":"v1",` for texts. */
 void object_type_prefix(const struct kind *k, struct sbuf *out);
 

@@ -146,12 +146,32 @@ static void send(struct watcher *w, const struct sbuf *line)
 	w->sink.write(w->sink.arg, sbuf_str(line), NULL);
 }
 
-static void send_object(struct watcher *w, const struct watch_event *ev)
-{
-	json_auto_t *obj = w->stopped ? NULL : watch_object(&w->shape, ev);
+/* The object of one change, shared by all that keep it. */
+struct shared_object {
+	const struct kind *kind;
+	bool deleted;
+	json_t *obj;
+};
 
-	if (obj)
-		w->sink.object(w->sink.arg, ev->type, obj);
+static void send_object(struct watcher *w, const struct watch_event *ev, struct shared_object *shared)
+{
+	bool deleted = streq(ev->type, "DELETED");
+
+	if (w->stopped)
+		return;
+	if (shared->kind != w->shape.kind || shared->deleted != deleted) {
+		json_decref(shared->obj);
+		*shared = (struct shared_object){ w->shape.kind, deleted, watch_object(&w->shape, ev) };
+	}
+	w->sink.object(w->sink.arg, ev->type, shared->obj);
+}
+
+static void send_own_object(struct watcher *w, const struct watch_event *ev)
+{
+	struct shared_object own = { 0 };
+
+	send_object(w, ev, &own);
+	json_decref(own.obj);
 }
 
 static void send_bookmark(struct watcher *w, int64_t rv, bool list_end)
@@ -234,7 +254,7 @@ static void step_listing(struct watcher *w)
 	send(w, &l.lines);
 	sbuf_done(&l.lines);
 	json_array_foreach (objects, i, obj)
-		send_object(w, &(struct watch_event){ "ADDED", obj, { "", 0 }, w->walk.at });
+		send_own_object(w, &(struct watch_event){ "ADDED", obj, { "", 0 }, w->walk.at });
 	if (w->stopped)
 		return;
 	if (r < 0) {
@@ -323,7 +343,7 @@ static void send_revision(struct watcher *w, const struct revision *row)
 	if (ev.obj == state)
 		ev.body = (struct str){ row->body, row->n };
 	if (w->sink.object) {
-		send_object(w, &ev);
+		send_own_object(w, &ev);
 		return;
 	}
 	watch_line(&w->shape, &ev, !w->columns_sent, &line);
@@ -432,6 +452,7 @@ struct line_cache {
 		struct http_shared *shared;
 	} rows[LINES_MAX];
 	size_t n;
+	struct shared_object object;
 };
 
 static void clear_line(struct line_cache *c, size_t i)
@@ -475,7 +496,7 @@ static void deliver(struct watcher *w, const struct change *ch, struct line_cach
 	if (ev.obj == ch->obj)
 		ev.body = ch->body;
 	if (w->sink.object) {
-		send_object(w, &ev);
+		send_object(w, &ev, &cache->object);
 		return;
 	}
 	i = cached_line(cache, w, &ev);
@@ -505,6 +526,7 @@ static void on_changes(void *arg, const struct change *changes, size_t n)
 		tell_end(hub);
 		for (size_t k = 0; k < cache.n; k++)
 			clear_line(&cache, k);
+		json_decref(cache.object.obj);
 	}
 }
 

@@ -72,7 +72,7 @@ json_t *watch_object(const struct watch_shape *s, const struct watch_event *ev)
 	json_auto_t *obj = streq(ev->type, "DELETED") ? with_revision(ev->obj, ev->rv) : json_incref((json_t *)ev->obj);
 
 	obj = object_for_version(s->kind, obj);
-	return object_with_type(s->kind, obj);
+	return object_for_caches(s->kind, obj);
 }
 
 void watch_line_bookmark(const struct watch_shape *s, int64_t rv, bool list_end, struct sbuf *out)

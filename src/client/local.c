@@ -241,7 +241,7 @@ static void local_remove(struct client *base, const struct ref *ref, const json_
 
 static bool add_item(void *arg, const struct api_item *item)
 {
-	json_array_append_new(arg, object_with_type(item->kind, item->object));
+	json_array_append_new(arg, object_for_caches(item->kind, item->object));
 	return true;
 }
 
