@@ -116,20 +116,20 @@ each_kubectl all
 # Forty at a time for ten places.
 K=${KUBECTL_NEW:-$KUBECTL_OLD} V=race NS=race
 "$K" create namespace race >/dev/null
-k create quota ten --hard=count/configmaps=10 >/dev/null
+k create quota ten --hard=count/secrets=10 >/dev/null
 race() ( # ROUND: "CODE NAME" of each answer
 	for i in $(seq 40); do
 		curl -s -o /dev/null -w "%{http_code} r$1-$i\n" --unix-socket "$SOCKET" -X POST -H 'Content-Type: application/json' \
-			"http://localhost/api/v1/namespaces/race/configmaps" -d "{\"metadata\":{\"name\":\"r$1-$i\"}}" &
+			"http://localhost/api/v1/namespaces/race/secrets" -d "{\"metadata\":{\"name\":\"r$1-$i\"}}" &
 	done
 	wait
 )
 race 1 >"$T/codes"
 is "forty creates at a time get ten places" "$(cut -d' ' -f1 "$T/codes" | sort | uniq -c | awk '{ printf "%s:%s ", $2, $1 }')" '201:10 403:30 '
-is "and the quota knows" "$(count configmaps) $(used ten 'count/configmaps')" '10 10'
+is "and the quota knows" "$(count secrets) $(used ten 'count/secrets')" '10 10'
 
 # The same while the server is killed again and again: those that were confirmed are there, and no more than fit.
-k delete configmaps --all >/dev/null
+k delete secrets --all >/dev/null
 : >"$T/codes"
 for round in 2 3 4; do
 	race $round >>"$T/codes" &
@@ -141,7 +141,7 @@ for round in 2 3 4; do
 	server_start main
 done
 race 5 >>"$T/codes"
-is "killed servers let no more in" "$(count configmaps) $(used ten 'count/configmaps')" '10 10'
-is "and lost nothing that they confirmed" "$(comm -23 <(awk '$1 == 201 { print "configmap/" $2 }' "$T/codes" | sort) <(k get configmaps -o name | sort))" ''
-like "and still refuse" "$(k create configmap more)" 'exceeded quota: ten, requested: count/configmaps=1, used: count/configmaps=10, limited: count/configmaps=10'
+is "killed servers let no more in" "$(count secrets) $(used ten 'count/secrets')" '10 10'
+is "and lost nothing that they confirmed" "$(comm -23 <(awk '$1 == 201 { print "secret/" $2 }' "$T/codes" | sort) <(k get secrets -o name | sort))" ''
+like "and still refuse" "$(k create secret generic more)" 'exceeded quota: ten, requested: count/secrets=1, used: count/secrets=10, limited: count/secrets=10'
 done_testing
