@@ -34,6 +34,7 @@ struct worker {
 	bool started;  /* told */
 	bool failed;   /* told */
 	int status;    /* exit status, -1 while it runs */
+	bool stopped;  /* it was being deleted when it ended */
 	int64_t ended; /* microseconds */
 };
 
@@ -170,6 +171,8 @@ static void take_end(struct worker *k, const json_t *pod)
 
 	if (status < 0)
 		return;
+	if (k->status < 0)
+		k->stopped = jsonx_at(pod, "metadata.deletionTimestamp");
 	k->status = status;
 	json_array_foreach (jsonx_at(pod, "status.containerStatuses"), i, s)
 		clock_parse_rfc3339(jsonx_str_or(s, "state.terminated.finishedAt", ""), &k->ended);
@@ -332,7 +335,15 @@ static bool logs_open(const struct watch *w)
 	return false;
 }
 
-/* Of several that failed together the first one is the cause; of tries one after the other the last one counts. */
+/* Of several that failed together the first one is the cause, and the others were stopped because of it, perhaps in the
+ * same second; of tries one after the other the last one counts. */
+static bool is_cause(const struct watch *w, const struct worker *k, const struct worker *than)
+{
+	if (k->stopped != than->stopped)
+		return than->stopped;
+	return (k->ended < than->ended) == w->o->many;
+}
+
 static int failed_status(const struct watch *w)
 {
 	const struct worker *chosen = NULL;
@@ -343,7 +354,7 @@ static int failed_status(const struct watch *w)
 	while (map_next(&w->workers, &pos, &uid, &v)) {
 		const struct worker *k = v;
 
-		if (k->status > 0 && (!chosen || (k->ended < chosen->ended) == w->o->many))
+		if (k->status > 0 && (!chosen || is_cause(w, k, chosen)))
 			chosen = k;
 	}
 	return chosen ? chosen->status : 1;

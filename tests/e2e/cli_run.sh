@@ -39,7 +39,7 @@ is "and nothing else happens" "$(status s wait --for deleted dry)" 0
 is "usage is 2" "$(status s run) $(status s run --gpus many -- true)" "2 2"
 
 # ---- workers ----
-is "workers share the command" "$(status s run -w --name crew --workers 3 -- sh -c 'getent hosts $MASTER_ADDR >/dev/null && echo "I am $WORKER of $WORKERS, $RANK/$WORLD_SIZE"')" 0
+is "workers share the command" "$(status s run -w --name crew --workers 3 -- sh -c 'until getent hosts $MASTER_ADDR >/dev/null; do sleep 0.1; done; touch met-$WORKER; until [ -e met-0 -a -e met-1 -a -e met-2 ]; do sleep 0.1; done; echo "I am $WORKER of $WORKERS, $RANK/$WORLD_SIZE"')" 0
 is "and their lines say whose they are" "$(sort "$OUT")" "crew[0] | I am 0 of 3, 0/3
 crew[1] | I am 1 of 3, 1/3
 crew[2] | I am 2 of 3, 2/3"
@@ -50,7 +50,7 @@ is "their service goes with them" "$(s kill --remove crew; eventually 10 eval '!
 # ---- a server that comes and goes ----
 "$STOKER" run -q -w --name steady -- sh -c 'for i in $(seq 1 30); do echo $i; sleep 0.1; done' >"$T/steady" 2>&1 &
 STEADY=$!
-ok "a job runs" s wait -q --for running --timeout 30s steady
+ok "a job runs" eventually 20 s wait -q --for running --timeout 30s steady
 { kill -9 "$SERVER_PID" && wait "$SERVER_PID"; } 2>/dev/null
 node_start main --gpus 2 --host-path "$LAB"
 wait $STEADY
