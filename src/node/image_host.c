@@ -3,7 +3,8 @@
  *
  * overlayfs takes one file system and not what is mounted on it, so /proc, /sys, /dev and whatever else is a mount of
  * its own does not come along.  What lies on the root file system itself must be hidden: a small tmpfs on top holds
- * empty, opaque directories for /proc, /sys, /dev, /run, /tmp and the data directory.
+ * empty, opaque directories for /proc, /sys, /dev, /run, /tmp and the data directory.  In /run there is only the place
+ * where a pod's token is mounted.
  *
  * This makes a read-only overlay of its own, and the container's overlay stacks upon it.  One would not do: an upper
  * directory that lies below its own lower one ("/") is refused by the kernel.  The first one stays mounted at

@@ -455,7 +455,7 @@ static void open_network(struct node *n, const struct node_config *config)
 		return;
 	}
 	n->parts.services = services_new(n->parts.client, n->parts.net, on_services_synced, n);
-	services_publish_api(n->parts.client, n->ip, config->api_port);
+	services_publish_api(n->parts.services, n->ip, config->api_port);
 }
 
 static void open_runtime(struct node *n, const struct node_config *config)

@@ -35,6 +35,8 @@ struct services {
 	void *arg;
 	bool told; /* `synced` has been called */
 
+	char *api_ip; /* where the API is; NULL: nobody is to be told */
+	int api_port;
 	struct map docs;     /* "ns/name" -> json_t *, a service of the network's document */
 	struct map headless; /* "ns/name" -> json_t *, a Service with a selector */
 	struct map env;      /* namespace -> json_t *, array for services_for_env(); emptied when services change */
@@ -199,6 +201,33 @@ static void end_starting_of(struct services *s, const char *ns, const json_t *ad
 	}
 }
 
+static void on_published(void *arg, const json_t *obj, const struct err *e)
+{
+	(void)arg;
+	(void)obj;
+	if (e->kind != ERR_NONE)
+		log_warn("say where the API is: %s, ignoring", e->text);
+}
+
+static void publish_api(const struct services *s)
+{
+	struct client *c = s->client;
+	struct ref ref = { .api_version = "v1", .plural = "endpoints", .ns = "default", .name = "kubernetes" };
+	json_auto_t *obj = json_pack("{s:{s:s, s:s}, s:[{s:[{s:s}], s:[{s:s, s:i, s:s}]}]}", "metadata", "name",
+				     "kubernetes", "namespace", "default", "subsets", "addresses", "ip", s->api_ip,
+				     "ports", "name", "https", "port", s->api_port, "protocol", "TCP");
+
+	c->ops->update(c, &ref, obj, on_published, NULL);
+}
+
+void services_publish_api(struct services *s, const char *ip, int port)
+{
+	free(s->api_ip);
+	s->api_ip = xstrdup(ip);
+	s->api_port = port;
+	publish_api(s);
+}
+
 static void on_endpoints(void *arg, const json_t *obj, const json_t *old)
 {
 	struct services *s = arg;
@@ -210,6 +239,8 @@ static void on_endpoints(void *arg, const json_t *obj, const json_t *old)
 	const json_t *subset;
 	size_t i;
 
+	if (!obj && s->api_ip && streq(key, "default/kubernetes"))
+		publish_api(s);
 	if (s->starting && !jsonx_bool_or(service, "spec.publishNotReadyAddresses", false))
 		json_array_foreach (json_object_get(obj, "subsets"), i, subset)
 			end_starting_of(s, ns, json_object_get(subset, "addresses"));
@@ -513,24 +544,6 @@ json_t *services_for_env(struct services *s, const char *ns)
 	return json_copy(list);
 }
 
-static void on_published(void *arg, const json_t *obj, const struct err *e)
-{
-	(void)arg;
-	(void)obj;
-	if (e->kind != ERR_NONE)
-		log_warn("say where the API is: %s, ignoring", e->text);
-}
-
-void services_publish_api(struct client *c, const char *ip, int port)
-{
-	struct ref ref = { .api_version = "v1", .plural = "endpoints", .ns = "default", .name = "kubernetes" };
-	json_auto_t *obj = json_pack("{s:{s:s, s:s}, s:[{s:[{s:s}], s:[{s:s, s:i, s:s}]}]}", "metadata", "name",
-				     "kubernetes", "namespace", "default", "subsets", "addresses", "ip", ip, "ports",
-				     "name", "https", "port", port, "protocol", "TCP");
-
-	c->ops->update(c, &ref, obj, on_published, NULL);
-}
-
 /* --- life --- */
 
 struct services *services_new(struct client *c, struct net *net, void (*synced)(void *arg), void *arg)
@@ -575,5 +588,6 @@ void services_free(struct services *s)
 	map_done(&s->by_ip);
 	map_done(&s->pods);
 	json_decref(s->changes);
+	free(s->api_ip);
 	free(s);
 }

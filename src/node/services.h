@@ -17,8 +17,8 @@ void services_free(struct services *s);
 int services_add_pod(struct services *s, const json_t *pod, const char *ip, struct err *e);
 /* The services of a namespace (and default/kubernetes), for environment variables: a new array of Service objects. */
 json_t *services_for_env(struct services *s, const char *ns);
-/* Makes the Endpoints of default/kubernetes say where the API is: for people and clients that look; the network itself
- * knows.  Once, at the start. */
-void services_publish_api(struct client *c, const char *ip, int port);
+/* Makes the Endpoints of default/kubernetes say where the API is, now and whenever somebody deletes them: for people
+ * and clients that look; the network itself knows. */
+void services_publish_api(struct services *s, const char *ip, int port);
 
 #endif

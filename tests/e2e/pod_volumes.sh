@@ -88,6 +88,7 @@ k create secret generic key --from-literal=k=s3cret --from-literal=other=x >/dev
 	pod not-char true <<<"$(one "hostPath: {path: $H/file, type: CharDevice}")"
 	pod not-block true <<<"$(one "hostPath: {path: $H/char, type: BlockDevice}")"
 } | create
+k create sa late >/dev/null
 {
 	pod empty 'stat -c %a /v; echo 1 >/v/f; cat /w/f; stat -c %a:%g /v/f' <<-'EOF'
 		volumeMounts: [{name: v, mountPath: /v}, {name: v, mountPath: /w}]
@@ -155,8 +156,12 @@ k create secret generic key --from-literal=k=s3cret --from-literal=other=x >/dev
 	pod no-secret-key true <<<"$(one 'secret: {secretName: key, items: [{key: nothing, path: x}]}')"
 	pod no-projected true <<<"$(one 'projected: {sources: [{configMap: {name: late-map}}, {secret: {name: late-secret}}]}')"
 	pod no-token 'cut -d. -f2 /v/tok | tr _- /+ | base64 -d 2>/dev/null || true' <<<"$(one 'projected: {sources: [{serviceAccountToken: {path: tok, audience: lab}}]}')
-^serviceAccountName: late"
+^serviceAccountName: late
+^schedulingGates: [{name: e2e/wait}]"
 } | create
+# An account must be there when its pod is made; this one goes before the pod runs.
+k delete sa late >/dev/null
+k patch pod no-token --type=json -p '[{"op": "remove", "path": "/spec/schedulingGates"}]' >/dev/null
 
 # ---- hostPath ----
 is "hostPath Directory" "$(says dir)" kept
