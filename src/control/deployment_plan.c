@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "control/deployment_parts.h"
 #include "control/pod_facts.h"
+#include "control/share.h"
 
 /* ---- reading ---- */
 
@@ -54,18 +55,6 @@ static int by_age(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* "25%" of a number, or a number itself. */
-static int64_t part_of(const json_t *v, int64_t whole, bool up)
-{
-	long percent;
-
-	if (!json_is_string(v))
-		return json_integer_value(v);
-	percent = strtol(json_string_value(v), NULL, 10);
-	percent = percent < 0 ? 0 : least(percent, INT32_MAX);
-	return (percent * whole + (up ? 99 : 0)) / 100;
-}
-
 static void read_bounds(struct rollout *r)
 {
 	const json_t *bounds = jsonx_at(r->deployment, "spec.strategy.rollingUpdate");
@@ -73,8 +62,8 @@ static void read_bounds(struct rollout *r)
 	r->rolling = !str_same(jsonx_str(r->deployment, "spec.strategy.type"), "Recreate");
 	if (!r->rolling)
 		return;
-	r->surge = least(part_of(json_object_get(bounds, "maxSurge"), r->want, true), INT32_MAX);
-	r->unavailable = least(part_of(json_object_get(bounds, "maxUnavailable"), r->want, false), r->want);
+	r->surge = least(share_of(json_object_get(bounds, "maxSurge"), r->want, true), INT32_MAX);
+	r->unavailable = least(share_of(json_object_get(bounds, "maxUnavailable"), r->want, false), r->want);
 	/* Percentages of few can both be rounded to nothing: then it would never move. */
 	if (!r->surge && !r->unavailable && r->want)
 		r->unavailable = 1;
