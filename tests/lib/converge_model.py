@@ -167,11 +167,24 @@ def stateful_set(picture, obj, wish):
                                         readyReplicas=want, availableReplicas=want)
 
 
+def daemon_set(picture, obj, wish):
+    want = len(picture.nodes)
+    pods = picture.owned(obj)
+    if sorted(p["spec"].get("nodeName", "") for p in pods) != sorted(picture.nodes):
+        return "its pods are on %s" % [p["spec"].get("nodeName") for p in pods]
+    if any(version(p) != wish["image"] for p in pods):
+        return "it has pods of an old template"
+    return counts(pods, want) or differ(obj, desiredNumberScheduled=want, currentNumberScheduled=want,
+                                        updatedNumberScheduled=want, numberReady=want, numberAvailable=want,
+                                        numberUnavailable=0, numberMisscheduled=0)
+
+
 KINDS = [
     Kind("apps/v1", "Deployment", "dep", deployment, scales=True, rolls=True),
     Kind("apps/v1", "ReplicaSet", "set", replicas, scales=True),
     Kind("v1", "ReplicationController", "con", replicas, scales=True),
     Kind("apps/v1", "StatefulSet", "sts", stateful_set, scales=True, rolls=True),
+    Kind("apps/v1", "DaemonSet", "dae", daemon_set, rolls=True),
     Kind("batch/v1", "Job", "job", job),
     Kind("v1", "Service", "svc", service),
     Kind("v1", "Pod", None, wished=False),

@@ -18,6 +18,7 @@ struct sort {
 	unsigned names; /* how many of them in a namespace */
 	bool plain;     /* its selector is a map */
 	bool scales, rolls;
+	bool adopts; /* any pod that it selects */
 	/* Says what is wrong with one that has settled; `wish` is NULL for one that somebody else made. */
 	bool (*holds)(const struct picture *p, const struct sort *sort, const json_t *obj, const struct wish *wish,
 		      struct sbuf *why);
@@ -85,6 +86,7 @@ static inline struct picture picture_take(struct world *w)
 		"apps/v1/deployments",
 		"apps/v1/statefulsets",
 		"apps/v1/controllerrevisions",
+		"apps/v1/daemonsets",
 	};
 	struct picture p = { .all = json_array(), .pods = json_array() };
 
@@ -298,6 +300,35 @@ static inline bool stateful_set_holds(const struct picture *p, const struct sort
 	       numbers_are(obj, counts, wish->replicas, why);
 }
 
+static inline bool daemon_set_holds(const struct picture *p, const struct sort *sort, const json_t *obj,
+				    const struct wish *wish, struct sbuf *why)
+{
+	static const char *const counts[] = { "status.desiredNumberScheduled", "status.currentNumberScheduled",
+					      "status.updatedNumberScheduled", "status.numberReady",
+					      "status.numberAvailable",        NULL };
+	const char *image = image_of(jsonx_at(obj, "spec.template"));
+	const json_t *own = pods_of(p, obj);
+	uint64_t seen = 0;
+	json_t *pod;
+	size_t i;
+
+	(void)sort;
+	(void)wish;
+	json_array_foreach (own, i, pod) {
+		const char *node = jsonx_str_or(pod, "spec.nodeName", "n0");
+		unsigned bit = (unsigned)(node[1] - '0');
+
+		if (seen >> bit & 1)
+			return wrong(why, pod, "is not alone on its node");
+		if (!streq(image_of(pod), image))
+			return wrong(why, pod, "is of an old template");
+		seen |= 1u << bit;
+	}
+	return pods_are(obj, own, NODES, why) && numbers_are(obj, counts, NODES, why) &&
+	       number_is(obj, "status.numberUnavailable", 0, why) &&
+	       number_is(obj, "status.numberMisscheduled", 0, why);
+}
+
 static inline bool job_holds(const struct picture *p, const struct sort *sort, const json_t *obj,
 			     const struct wish *wish, struct sbuf *why)
 {
@@ -349,7 +380,7 @@ static inline bool may_be_there(struct world *w, const json_t *obj)
 	auto_free char *by_name = xasprintf("%s/%s", ns, jsonx_str_or(obj, "metadata.name", ""));
 
 	return jsonx_at(obj, "metadata.ownerReferences") || map_find(&w->let_go, by_app) ||
-	       map_find(&w->let_go, by_name);
+	       map_find(&w->let_go, by_name) || streq(jsonx_str_or(obj, "metadata.name", ""), "kube-root-ca.crt");
 }
 
 /* What was asked for is there, what was deleted is not, and each is as its kind promises. */
@@ -430,11 +461,9 @@ static inline bool orphans_hold(struct world *w, const struct picture *p, struct
 		    !str_starts(jsonx_str_or(pod, "metadata.name", ""), "bare-"))
 			return wrong(why, pod, "is nobody's");
 		json_array_foreach (p->all, k, obj) {
-			const char *what = jsonx_str_or(obj, "what", "");
-			bool rc = streq(what, "v1/replicationcontrollers");
+			const struct sort *sort = sort_of(w, obj);
 
-			if ((rc || streq(what, "apps/v1/replicasets")) && is_active(pod) &&
-			    selects(obj, "spec.selector", rc, pod))
+			if (sort && sort->adopts && is_active(pod) && selects(obj, "spec.selector", sort->plain, pod))
 				return wrong(why, pod, "is not adopted by %s", jsonx_str_or(obj, "metadata.name", ""));
 		}
 	}

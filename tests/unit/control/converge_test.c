@@ -5,17 +5,19 @@
  */
 #include "converge_model.h"
 
-#define SEEDS       8
+#define SEEDS       6
 #define STEPS       500
 #define PATIENCE_MS 60000
 #define REST_MS     700 /* longer than changes are left to gather */
 #define REST_LOOKS  20  /* for times that have come; who turns in circles looks at each of a thousand turns */
 
 static const struct sort sorts[] = {
-	{ "apps/v1/replicasets", "set", 3, .scales = true, .holds = replicas_hold },
-	{ "v1/replicationcontrollers", "con", 2, .plain = true, .scales = true, .holds = replicas_hold },
+	{ "apps/v1/replicasets", "set", 3, .scales = true, .adopts = true, .holds = replicas_hold },
+	{ "v1/replicationcontrollers", "con", 2, .plain = true, .scales = true, .adopts = true,
+	  .holds = replicas_hold },
 	{ "apps/v1/deployments", "dep", 2, .scales = true, .rolls = true, .holds = deployment_holds },
 	{ "apps/v1/statefulsets", "sts", 2, .scales = true, .rolls = true, .holds = stateful_set_holds },
+	{ "apps/v1/daemonsets", "dae", 2, .rolls = true, .adopts = true, .holds = daemon_set_holds },
 	{ "batch/v1/jobs", "job", 4, .holds = job_holds },
 	{ "v1/services", "svc", 2 },
 	{ "v1/configmaps", "map", 3 },
@@ -98,6 +100,12 @@ static char *stateful_set_body(struct world *w, const struct target *t, int repl
 			 t->name, replicas, dice(w, 2) ? "Parallel" : "OrderedReady", t->name, t->name, dice(w, 3));
 }
 
+static char *daemon_set_body(struct world *w, const struct target *t, int replicas)
+{
+	return xasprintf(HEAD "'updateStrategy':{'rollingUpdate':{'maxUnavailable':%d}}," SELECTOR TEMPLATE("") "}}",
+			 t->name, replicas % 3 + 1, t->name, t->name, dice(w, 3));
+}
+
 static char *job_body(struct world *w, const struct target *t, int replicas)
 {
 	return xasprintf(
@@ -132,7 +140,8 @@ static char *map_body(struct world *w, const struct target *t, int replicas)
 static void op_create(struct world *w)
 {
 	static char *(*const bodies[])(struct world *, const struct target *, int) = {
-		set_body, controller_body, deployment_body, stateful_set_body, job_body, service_body, map_body,
+		set_body,        controller_body, deployment_body, stateful_set_body,
+		daemon_set_body, job_body,        service_body,    map_body,
 	};
 	struct target t = any_target(w);
 	int replicas = (int)dice(w, 6);
@@ -288,6 +297,28 @@ static void op_delete_space(struct world *w)
 
 /* ---- what happens by itself ---- */
 
+static void op_node(struct world *w)
+{
+	static const struct {
+		enum verb verb;
+		const char *body;
+		bool status;
+	} rows[] = {
+		{ VERB_PATCH, "{'spec':{'unschedulable':true}}" },
+		{ VERB_PATCH, "{'spec':{'unschedulable':null}}" },
+		{ VERB_PATCH, "{'status':{'conditions':[{'type':'Ready','status':'False'}]}}", true },
+		{ VERB_PATCH, "{'status':{'conditions':[{'type':'Ready','status':'True'}]}}", true },
+		{ VERB_DELETE, NULL },
+	};
+	size_t i = dice(w, ARRAY_SIZE(rows));
+	auto_free char *name = xasprintf("n%u", dice(w, NODES) + 1);
+	struct api_request req = server_request(&w->s, rows[i].verb, "v1/nodes", "", name);
+
+	req.patch = rows[i].body ? PATCH_MERGE : PATCH_NONE;
+	req.subresource = rows[i].status ? "status" : NULL;
+	json_auto_t *done = server_call(&w->s, &req, rows[i].body);
+}
+
 static void op_live(struct world *w)
 {
 	json_auto_t *pod = any_pod(w);
@@ -321,7 +352,7 @@ static const struct {
 	{ 16, op_create }, { 4, op_create_space }, { 4, op_create_pod }, { 2, op_quota },
 	{ 10, op_scale }, { 8, op_roll }, { 3, op_suspend }, { 3, op_pause }, { 4, op_relabel },
 	{ 7, op_delete }, { 5, op_delete_pod }, { 1, op_delete_space },
-	{ 30, op_live }, { 18, op_turns }, { 4, op_clock }, { 4, op_crash_control }, { 1, world_restart },
+	{ 30, op_live }, { 2, op_node }, { 18, op_turns }, { 4, op_clock }, { 4, op_crash_control }, { 1, world_restart },
 };
 /* clang-format on */
 
@@ -353,9 +384,10 @@ static void let_live(struct world *w)
 	json_t *obj;
 	size_t i;
 
+	clock_step(w, 30);
+	world_nodes(w);
 	json_array_foreach (pods, i, obj)
 		pod_live(w, obj, false);
-	clock_step(w, 30);
 	json_array_foreach (jobs, i, obj) {
 		auto_free char *body = xasprintf("{'metadata':{'annotations':{'now':'%lld'}}}", (long long)w->wall);
 

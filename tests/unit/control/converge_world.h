@@ -129,15 +129,23 @@ static inline void world_restart(struct world *w)
 	world_control(w);
 }
 
-static inline void make_nodes(struct world *w)
+/* All of them are there, are ready and take pods. */
+static inline void world_nodes(struct world *w)
 {
-	for (int i = 1; i <= NODES; i++) {
-		auto_free char *body = xasprintf("{'metadata':{'name':'n%d'}}", i);
-		json_auto_t *node = ask(w, VERB_CREATE, "v1/nodes", "", NULL, body);
+	char now[CLOCK_RFC3339_LEN];
 
-		CHECK(node && patch_status(w, "v1/nodes", node,
-					   "{'status':{'allocatable':{'cpu':'64','memory':'64Gi','pods':'500'},"
-					   "'conditions':[{'type':'Ready','status':'True'}]}}"));
+	clock_rfc3339(w->wall, now);
+	for (int i = 1; i <= NODES; i++) {
+		auto_free char *name = xasprintf("n%d", i);
+		auto_free char *body = xasprintf("{'metadata':{'name':'%s'}}", name);
+		auto_free char *status =
+			xasprintf("{'status':{'allocatable':{'cpu':'64','memory':'64Gi','pods':'500'},'conditions':[{"
+				  "'type':'Ready','status':'True','lastHeartbeatTime':'%s'}]}}",
+				  now);
+		json_auto_t *made = ask(w, VERB_CREATE, "v1/nodes", "", NULL, body);
+		json_auto_t *node = ask(w, VERB_PATCH, "v1/nodes", "", name, "{'spec':{'unschedulable':null}}");
+
+		CHECK(node && patch_status(w, "v1/nodes", node, status));
 	}
 }
 
@@ -150,7 +158,7 @@ static inline struct world world_new(unsigned seed)
 	w.s.batch = true;
 	map_init(&w.wishes, free);
 	map_init(&w.let_go, NULL);
-	make_nodes(&w);
+	world_nodes(&w);
 	w.client = client_local_new(w.s.api, &caller_system);
 	world_control(&w);
 	server_settle(&w.s);
