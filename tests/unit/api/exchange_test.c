@@ -137,6 +137,13 @@ TEST("a blocked eviction says when to come back")
 	CHECK(running != NULL);
 	server_do(&f.s, VERB_CREATE, "policy/v1/poddisruptionbudgets", "default", NULL,
 		  "{'metadata':{'name':'b'},'spec':{'minAvailable':1,'selector':{}}}");
+	status = server_request(&f.s, VERB_PATCH, "policy/v1/poddisruptionbudgets", "default", "b");
+	status.patch = PATCH_MERGE;
+	status.subresource = "status";
+	json_auto_t *counted = server_call(&f.s, &status, "{'status':{'observedGeneration':1}}");
+	status.subresource = NULL;
+	json_auto_t *changed = server_call(&f.s, &status, "{'spec':{'minAvailable':2}}");
+	CHECK(counted && changed);
 	CHECK_INT(front_ask(&f, "POST /api/v1/namespaces/default/pods/p/eviction", "", "{}"), 429);
 	CHECK(strstr(f.head, "Retry-After: 10") != NULL);
 	front_done(&f);

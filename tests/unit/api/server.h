@@ -152,7 +152,7 @@ static inline json_t *server_call(struct server *s, struct api_request *req, con
 {
 	json_auto_t *doc = body ? sample_json(body) : NULL;
 	struct api_result res = { 0 };
-	json_t *answer = NULL;
+	json_auto_t *answer = NULL;
 
 	s->e = ERR_INIT;
 	s->message[0] = '\0';
@@ -176,7 +176,7 @@ static inline json_t *server_call(struct server *s, struct api_request *req, con
 	req->body = NULL;
 	if (!s->batch)
 		server_turn(s);
-	return answer;
+	return jsonx_copy(answer); /* stored objects never change; tests do as they like */
 }
 
 static inline json_t *server_ask(struct server *s, enum verb verb, const char *what, const char *ns, const char *name,
