@@ -57,7 +57,6 @@ void workload_check_counts(const json_t *status, const struct path *at, struct e
 		{ "availableReplicas", "replicas", "status.replicas" },
 		{ "availableReplicas", "readyReplicas", "readyReplicas" },
 		{ "currentReplicas", "replicas", "status.replicas" },
-		{ "updatedReplicas", "replicas", "status.replicas" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)

@@ -57,6 +57,13 @@ def mean(results, key):
     return statistics.mean(r[key] for r in results)
 
 
+def stop_prober(prober: Load) -> dict:
+    prober.process.terminate()
+    r = prober.result()
+    prober.finish()
+    return r
+
+
 class Figures:
     def __init__(self, bench: Bench, etcd: bool):
         self.bench = bench
@@ -165,18 +172,12 @@ class Figures:
         prober = Load(server, "livez", interval=2000, seconds=600)
         prober.go()
         server.fill(self.objects)
-        pause = self.stop_prober(prober)
+        pause = stop_prober(prober)
         if show:
             yield row("P13", f"memory with {server.made:,} objects of 1 KiB (PSS)", counters(server.pid)["pss"] / 1e6,
                       "MB", kube=1353, at_most=90)
             yield row("P13", "longest pause of a prober during creates", pause["max"], "ms", at_most=20)
             yield row("P13", "p99 of a prober during creates", pause["p99"], "ms")
-
-    def stop_prober(self, prober):
-        prober.process.terminate()
-        r = prober.result()
-        prober.finish()
-        return r
 
     def reads(self, server):
         gets = [load(server, "get", connections=64, existing=self.objects, seconds=self.seconds)
@@ -220,7 +221,7 @@ class Figures:
         prober.go()
         load(server, "update", connections=64, existing=server.made, seconds=2 * self.seconds)
         time.sleep(self.seconds)
-        pause = self.stop_prober(prober)
+        pause = stop_prober(prober)
         yield row("P13", "longest pause during updates and compaction", pause["max"], "ms", at_most=20)
         yield row("P13", "memory after updates and compaction (PSS)", counters(server.pid)["pss"] / 1e6, "MB")
 
