@@ -158,12 +158,7 @@ static void on_stray_idle(void *arg, const char *uid, bool failed)
 {
 	struct jobs *k = arg;
 
-	if (failed) {
-		workqueue_retry(k->strays, uid);
-		return;
-	}
-	workqueue_forget(k->strays, uid);
-	workqueue_add(k->strays, uid);
+	workqueue_written(k->strays, uid, failed);
 }
 
 /* ---- what happens ---- */

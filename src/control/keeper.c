@@ -290,12 +290,7 @@ static void on_idle(void *arg, const char *key, bool failed)
 {
 	struct keeper *k = arg;
 
-	if (failed) {
-		workqueue_retry(k->queue, key);
-		return;
-	}
-	workqueue_forget(k->queue, key);
-	workqueue_add(k->queue, key);
+	workqueue_written(k->queue, key, failed);
 }
 
 /* ---- what happens ---- */

@@ -126,13 +126,8 @@ static void on_idle(void *arg, const char *uid, bool failed)
 {
 	struct pod_gc *k = arg;
 
-	if (failed) {
-		workqueue_retry(k->queue, uid);
-		return;
-	}
-	workqueue_forget(k->queue, uid);
-	workqueue_add(k->queue, uid);
-	if (k->ended > POD_GC_KEEP)
+	workqueue_written(k->queue, uid, failed);
+	if (!failed && k->ended > POD_GC_KEEP)
 		loop_schedule(k->client->loop, &k->trim);
 }
 

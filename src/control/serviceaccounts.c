@@ -173,12 +173,7 @@ static void on_idle(void *arg, const char *key, bool failed)
 {
 	struct service_accounts *k = arg;
 
-	if (failed) {
-		workqueue_retry(k->queue, key);
-		return;
-	}
-	workqueue_forget(k->queue, key);
-	workqueue_add(k->queue, key);
+	workqueue_written(k->queue, key, failed);
 }
 
 static void on_namespace(void *arg, const json_t *obj, const json_t *old)

@@ -103,12 +103,7 @@ static void on_idle(void *arg, const char *uid, bool failed)
 {
 	struct taint_eviction *k = arg;
 
-	if (failed) {
-		workqueue_retry(k->queue, uid);
-		return;
-	}
-	workqueue_forget(k->queue, uid);
-	workqueue_add(k->queue, uid);
+	workqueue_written(k->queue, uid, failed);
 }
 
 /* ---- what happens ---- */

@@ -223,6 +223,16 @@ void workqueue_forget(struct workqueue *q, const char *key)
 	drop_if_idle(q, i);
 }
 
+void workqueue_written(struct workqueue *q, const char *key, bool failed)
+{
+	if (failed) {
+		workqueue_retry(q, key);
+		return;
+	}
+	workqueue_forget(q, key);
+	workqueue_add(q, key);
+}
+
 unsigned workqueue_failures(const struct workqueue *q, const char *key)
 {
 	const struct item *i = map_find(&q->items, key);

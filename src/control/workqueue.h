@@ -37,6 +37,8 @@ void workqueue_add_after(struct workqueue *q, const char *key, int64_t ms);
 void workqueue_retry(struct workqueue *q, const char *key);
 /* It went well: the next failure is a first one again. */
 void workqueue_forget(struct workqueue *q, const char *key);
+/* The writes for it have ended: it is looked at once more, now or as after a failure. */
+void workqueue_written(struct workqueue *q, const char *key, bool failed);
 /* How often it failed in a row. */
 unsigned workqueue_failures(const struct workqueue *q, const char *key);
 struct workqueue_counts workqueue_counts(const struct workqueue *q);
