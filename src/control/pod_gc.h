@@ -6,7 +6,7 @@
 #include "control/owned.h"
 #include "control/workqueue.h"
 
-#define POD_GC_KEEP 12500 /* ended pods, as in Kubernetes */
+#define POD_GC_KEEP 2500 /* ended pods; Kubernetes: 12500, for whole clusters */
 
 struct pod_gc;
 
