@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* job.c - batch/v1 Job: pods that run to their end, a number of times
  *
- * Rules are in job_rules.c, the two policies in job_policy.c.  JobSpec is also the inside of a CronJob's template, so
- * nothing here looks at metadata except the Job's own functions.
+ * Rules are in job_rules.c and job_success.c, the two policies in job_policy.c.  JobSpec is also the inside of a
+ * CronJob's template, so nothing here looks at metadata except the Job's own functions.
  */
 #include "kinds/job.h"
 

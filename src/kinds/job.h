@@ -12,6 +12,8 @@
 
 /* job_policy.c: which failures count, and when enough has succeeded. */
 extern const struct message job_pod_failure_policy, job_success_policy;
+/* job_success.c: a successPolicy beside the completions of its JobSpec. */
+void job_success_validate(const json_t *spec, const struct path *at, struct err *e);
 /* job_rules.c: rules of a JobSpec wherever it stands, and those of a Job. */
 void job_spec_validate(const json_t *spec, const struct path *at, struct err *e);
 void job_validate(const json_t *obj, struct err *e);

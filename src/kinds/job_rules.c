@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* job_rules.c - what holds between the fields of a Job, and what may not change once it exists */
 #include "base/jsonx.h"
+#include "base/mem.h"
 #include "kinds/job.h"
+#include "kinds/names.h"
 #include "kinds/rest_rules.h"
+#include "kinds/selector.h"
 #include "kinds/workload.h"
 
 enum { MAX_INDEXED_PARALLELISM = 100000 };
@@ -49,6 +52,31 @@ static void check_index_limits(const json_t *spec, const struct path *at, struct
 			     "must be less than or equal to completions");
 }
 
+static bool has_container(const json_t *spec, const char *name)
+{
+	static const char *const lists[] = { "template.spec.containers", "template.spec.initContainers" };
+	json_t *c;
+	size_t i;
+
+	for (size_t n = 0; n < ARRAY_SIZE(lists); n++)
+		json_array_foreach (jsonx_at(spec, lists[n]), i, c)
+			if (str_same(jsonx_str(c, "name"), name))
+				return true;
+	return false;
+}
+
+static void check_failure_rule(const json_t *spec, const json_t *rule, const struct path *at, struct err *e)
+{
+	const json_t *container = jsonx_at(rule, "onExitCodes.containerName");
+
+	if (str_same(jsonx_str(rule, "action"), "FailIndex") && !has(spec, "backoffLimitPerIndex"))
+		path_invalid(PATH_FIELD(at, "action"), e, json_object_get(rule, "action"),
+			     "requires the backoffLimitPerIndex to be set");
+	if (container && !has_container(spec, json_string_value(container)))
+		path_invalid(PATH_FIELD(at, "onExitCodes.containerName"), e, container,
+			     "must be one of the container or initContainer names in the pod template");
+}
+
 static void check_failure_policy(const json_t *spec, const struct path *at, struct err *e)
 {
 	const char *replace = jsonx_str_or(spec, "podReplacementPolicy", "Failed");
@@ -65,9 +93,7 @@ static void check_failure_policy(const json_t *spec, const struct path *at, stru
 	if (!streq(replace, "Failed"))
 		path_unsupported(PATH_FIELD(at, "podReplacementPolicy"), e, replace, "Failed");
 	json_array_foreach (jsonx_at(spec, "podFailurePolicy.rules"), i, rule)
-		if (str_same(jsonx_str(rule, "action"), "FailIndex") && !has(spec, "backoffLimitPerIndex"))
-			path_invalid(PATH_FIELD(PATH_INDEX(&rules, i), "action"), e, json_object_get(rule, "action"),
-				     "requires the backoffLimitPerIndex to be set");
+		check_failure_rule(spec, rule, PATH_INDEX(&rules, i), e);
 }
 
 void job_spec_validate(const json_t *spec, const struct path *at, struct err *e)
@@ -78,6 +104,8 @@ void job_spec_validate(const json_t *spec, const struct path *at, struct err *e)
 		check_indexed(spec, at, e);
 	else
 		check_not_indexed(spec, at, e);
+	if (str_same(jsonx_str(spec, "completionMode"), "Indexed"))
+		job_success_validate(spec, at, e);
 	check_index_limits(spec, at, e);
 	if (jsonx_at(spec, "template.spec") && !streq(restart, "OnFailure") && !streq(restart, "Never"))
 		path_required(PATH_FIELD(at, "template.spec.restartPolicy"), e,
@@ -85,7 +113,8 @@ void job_spec_validate(const json_t *spec, const struct path *at, struct err *e)
 	check_failure_policy(spec, at, e);
 }
 
-/* The labels by which the server tells this Job's pods from others must be the ones it made. */
+/* The labels by which the server tells this Job's pods from others must be the ones it made, and the selector must ask
+ * for nothing else: a further label would be the author's, whom only manualSelector lets choose. */
 static void check_generated(const json_t *obj, struct err *e)
 {
 	static const char *const keys[][2] = {
@@ -97,21 +126,39 @@ static void check_generated(const json_t *obj, struct err *e)
 	const json_t *labels = jsonx_at(obj, "spec.template.metadata.labels");
 	const json_t *selector = jsonx_at(obj, "spec.selector");
 	const struct path at = { .name = "spec.template.metadata.labels" };
+	json_auto_t *made = json_object();
+	struct selector *s = NULL;
+	struct err ignored = ERR_INIT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		const char *want = jsonx_str_or(obj, keys[i][1], "");
 		const json_t *have = json_object_get(labels, keys[i][0]);
 
+		json_object_set_new(made, keys[i][0], jsonx_string(want));
 		if (!have)
 			path_required(PATH_KEY(&at, keys[i][0]), e, "must be set by the server");
 		else if (!str_same(json_string_value(have), want))
 			path_invalid(PATH_KEY(&at, keys[i][0]), e, have, "must be '%s'", want);
 	}
-	if (!str_same(
-		    json_string_value(json_object_get(json_object_get(selector, "matchLabels"), LABEL_CONTROLLER_UID)),
-		    jsonx_str_or(obj, "metadata.uid", "")))
-		path_invalid(PATH_FIELD(NULL, "spec.selector"), e, selector ? selector : json_null(),
-			     "`selector` not auto-generated");
+	/* A selector that cannot be read has been complained about. */
+	if (selector && selector_from_json(selector, &s, &ignored) == 0 && !selector_match_labels(s, made))
+		path_invalid(PATH_FIELD(NULL, "spec.selector"), e, selector, "`selector` not auto-generated");
+	selector_free(s);
+}
+
+/* The pods of an Indexed Job are named after it and their index, and so are the hosts they believe to be. */
+static void check_host_name(const json_t *obj, struct err *e)
+{
+	const json_t *name = jsonx_at(obj, "metadata.name");
+	json_int_t completions = json_integer_value(jsonx_at(obj, "spec.completions"));
+	auto_free char *last = NULL;
+
+	if (!str_same(jsonx_str(obj, "spec.completionMode"), "Indexed") || completions < 1 || !json_is_string(name))
+		return;
+	last = xasprintf("%s-%lld", json_string_value(name), (long long)completions - 1);
+	if (name_check_label(last))
+		path_invalid(PATH_FIELD(NULL, "metadata.name"), e, name,
+			     "will not able to create pod with invalid DNS label: %s", last);
 }
 
 void job_validate(const json_t *obj, struct err *e)
@@ -126,6 +173,7 @@ void job_validate(const json_t *obj, struct err *e)
 		workload_check_labels(spec, PATH_FIELD(NULL, "spec"), e);
 	if (!jsonx_bool_or(spec, "manualSelector", false))
 		check_generated(obj, e);
+	check_host_name(obj, e);
 }
 
 /* Until a suspended Job has first started, a queue may still decide where its pods go. */

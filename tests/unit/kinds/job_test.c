@@ -36,6 +36,14 @@ TEST("a Job's fields go together")
 		{ "{'spec':{'manualSelector':true}}", "spec.selector: Required value" },
 		{ "{'spec':{'manualSelector':true,'selector':{'matchLabels':{'a':'b'}}}}",
 		  "spec.template.metadata.labels: Invalid value: {}: `selector` does not match template `labels`" },
+		{ "{'spec':{'selector':{'matchLabels':{'a':'b'}},'template':{'metadata':{'labels':{'a':'b'}}}}}",
+		  "spec.selector: Invalid value: {\"matchLabels\":{\"a\":\"b\","
+		  "\"batch.kubernetes.io/controller-uid\":\"u-1\"}}: `selector` not auto-generated" },
+		{ "{'metadata':{'name':'a23456789-b23456789-c23456789-d23456789-e23456789-f23456789-123'},"
+		  "'spec':{'completionMode':'Indexed','completions':1}}",
+		  "metadata.name: Invalid value: "
+		  "\"a23456789-b23456789-c23456789-d23456789-e23456789-f23456789-123\": will not able to create pod "
+		  "with invalid DNS label: a23456789-b23456789-c23456789-d23456789-e23456789-f23456789-123-0" },
 		{ "{'spec':{'template':{'metadata':{'labels':{'job-name':'x'}}}}}",
 		  "spec.template.metadata.labels[job-name]: Invalid value: \"x\": must be 'j'" },
 	};
@@ -60,12 +68,51 @@ TEST("a pod failure policy makes sense")
 		  "spec.podFailurePolicy.rules[0].action: Invalid value: \"FailIndex\": requires the "
 		  "backoffLimitPerIndex to "
 		  "be set" },
+		{ POLICY("{'action':'Count','onExitCodes':{'containerName':'c','operator':'In','values':[1]}}"), "" },
+		{ POLICY("{'action':'Count','onExitCodes':{'containerName':'d','operator':'In','values':[1]}}"),
+		  "spec.podFailurePolicy.rules[0].onExitCodes.containerName: Invalid value: \"d\": must be one of the "
+		  "container or initContainer names in the pod template" },
 		{ "{'spec':{'podFailurePolicy':{'rules':[]},'template':{'spec':{'restartPolicy':'OnFailure'}}}}",
 		  "spec.template.spec.restartPolicy: Invalid value: \"OnFailure\": only \"Never\" is supported when "
 		  "podFailurePolicy is specified" },
 		{ "{'spec':{'podFailurePolicy':{'rules':[]},'podReplacementPolicy':'TerminatingOrFailed'}}",
 		  "spec.podReplacementPolicy: Unsupported value: \"TerminatingOrFailed\": supported values: "
 		  "\"Failed\"" },
+	};
+
+	test_rules(&kind_job, JOB, rows, ARRAY_SIZE(rows));
+}
+
+TEST("a success policy asks for indexes that the Job has")
+{
+#define SUCCESS(rule_) "{'spec':{'completionMode':'Indexed','completions':5,'successPolicy':{'rules':[{" rule_ "}]}}}"
+#define INDEXES        "spec.successPolicy.rules[0].succeededIndexes: Invalid value: "
+#define COUNT          "spec.successPolicy.rules[0].succeededCount: Invalid value: "
+#define PARSING        "error parsing succeededIndexes: "
+	static const struct rule_row rows[] = {
+		{ SUCCESS("'succeededIndexes':''"), "" },
+		{ SUCCESS("'succeededIndexes':'0,2-4'"), "" },
+		{ SUCCESS("'succeededIndexes':'0,2-4','succeededCount':4"), "" },
+		{ SUCCESS("'succeededIndexes':'5'"), INDEXES "\"5\": " PARSING "too large index: \"5\"" },
+		{ SUCCESS("'succeededIndexes':'1-9'"), INDEXES "\"1-9\": " PARSING "too large index: \"9\"" },
+		{ SUCCESS("'succeededIndexes':'18446744073709551616'"),
+		  INDEXES "\"18446744073709551616\": " PARSING "too large index: \"18446744073709551616\"" },
+		{ SUCCESS("'succeededIndexes':'first'"),
+		  INDEXES "\"first\": " PARSING "cannot convert string to integer for index: \"first\"" },
+		{ SUCCESS("'succeededIndexes':'1,'"),
+		  INDEXES "\"1,\": " PARSING "cannot convert string to integer for index: \"\"" },
+		{ SUCCESS("'succeededIndexes':'2,1'"),
+		  INDEXES "\"2,1\": " PARSING "non-increasing order, previous: 2, current: 1" },
+		{ SUCCESS("'succeededIndexes':'3-3'"),
+		  INDEXES "\"3-3\": " PARSING "non-increasing order, previous: 3, current: 3" },
+		{ SUCCESS("'succeededIndexes':'1-2-3'"),
+		  INDEXES "\"1-2-3\": " PARSING "the fragment \"1-2-3\" violates the requirement that an index "
+			  "interval can have at most two parts separated by '-'" },
+		{ SUCCESS("'succeededCount':6"),
+		  COUNT "6: must be less than or equal to 5 (the number of specified completions)" },
+		{ SUCCESS("'succeededIndexes':'0,2-4','succeededCount':5"),
+		  COUNT "5: must be less than or equal to 4 (the number of indexes in the specified succeededIndexes "
+			"field)" },
 	};
 
 	test_rules(&kind_job, JOB, rows, ARRAY_SIZE(rows));
