@@ -2,7 +2,7 @@
 /* admission.c - rules that look beyond the object: its namespace, the caller's rights, other objects
  *
  * One row a rule.  A rule applies to the kinds it names (or to all) and runs on create, update or both; `assigners` put
- * in what the server chooses, `budgets` say whether there is room, `advisers` warn, `followers` hear of what was
+ * in what the server chooses, `budgets` say whether it can be had, `advisers` warn, `followers` hear of what was
  * written.
  *
  * On an update, members that the request left alone are those of the stored object, which never changes: a rule that
@@ -25,6 +25,7 @@
 #include "api/verbs.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "base/time_zone.h"
 
 typedef int admit_fn(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 
@@ -98,6 +99,20 @@ static int admit_certificate(struct api *api, const struct api_request *req, jso
 	return 0;
 }
 
+/* A zone that was known once stays, even if this machine's database has lost it since. */
+static int admit_time_zone(struct api *api, const struct api_request *req, json_t *obj, const json_t *old,
+			   struct err *e)
+{
+	const char *zone = jsonx_str(obj, "spec.timeZone");
+
+	(void)api;
+	(void)req;
+	if (!zone || str_same(zone, jsonx_str(old, "spec.timeZone")) || time_zone_known(zone))
+		return 0;
+	return path_invalid(PATH_FIELD(NULL, "spec.timeZone"), e, jsonx_at(obj, "spec.timeZone"),
+			    "unknown time zone %s", zone);
+}
+
 struct admit_rule {
 	const char *group, *plural; /* NULL: every kind */
 	admit_fn *fn;
@@ -126,8 +141,9 @@ static const struct admit_rule assigners[] = {
 	{ "", "pods", pod_account_assign },
 };
 
-/* Whether there is room for an object that is otherwise as it should be; the last word. */
+/* Whether this machine can do what an object asks for that is otherwise as it should be; the last word. */
 static const struct admit_rule budgets[] = {
+	{ "batch", "cronjobs", admit_time_zone },
 	{ "", "pods", limit_range_admit },
 	{ "", "persistentvolumeclaims", limit_range_admit },
 	{ NULL, NULL, quota_admit },

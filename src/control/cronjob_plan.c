@@ -7,8 +7,8 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "base/time_zone.h"
 #include "control/job_plan.h"
-#include "control/time_zone.h"
 #include "kinds/cron_schedule.h"
 
 #define SCHEDULED "batch.kubernetes.io/cronjob-scheduled-timestamp"

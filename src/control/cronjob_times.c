@@ -4,8 +4,8 @@
  * A few missed times are counted one by one.  After a long sleep the last one is found by halving, so that a schedule
  * of every minute costs the same after a year as after an hour.
  */
+#include "base/time_zone.h"
 #include "control/cronjob_plan.h"
-#include "control/time_zone.h"
 #include "kinds/cron_schedule.h"
 
 #define MISSED_MOST 100

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/verbs.h"
+
+#include <unistd.h>
+
 #include "server.h"
 
 TEST("a namespace that only speaks of deletion takes new objects")
@@ -74,5 +77,35 @@ TEST("a definition of a custom kind is served in the turn that made it")
 	server_close(&s);
 	server_open(&s);
 	CHECK(server_has(&s, "example.org/v1/widgets", "default", "w"));
+	server_done(&s);
+}
+
+TEST("a CronJob names a time zone that this machine knows, or keeps the one it had")
+{
+#define CRON                                                                                                           \
+	"{'metadata':{'name':'%s'},'spec':{'schedule':'@daily','timeZone':'%s','suspend':%s,'jobTemplate':{'spec':"    \
+	"{'template':{'spec':{'restartPolicy':'Never','containers':[{'name':'c','image':'host'}]}}}}}}"
+	struct server s = server_new();
+	auto_free char *good = xasprintf(CRON, "a", "Lost", "false");
+	auto_free char *held = xasprintf(CRON, "a", "Lost", "true");
+	auto_free char *bad = xasprintf(CRON, "b", "Mars/Base", "false");
+	auto_free char *local = xasprintf(CRON, "c", "Local", "false");
+	auto_free char *zone = xasprintf("%s/Lost", s.dir);
+	FILE *f = fopen(zone, "w");
+	json_t *answer;
+
+	CHECK(f && fputs("TZif", f) >= 0 && fclose(f) == 0);
+	setenv("TZDIR", s.dir, 1);
+	server_do(&s, VERB_CREATE, "batch/v1/cronjobs", "default", NULL, good);
+	unlink(zone);
+	answer = server_ask(&s, VERB_UPDATE, "batch/v1/cronjobs", "default", "a", held);
+	CHECK(json_is_true(jsonx_at(answer, "spec.suspend")));
+	json_decref(answer);
+	unsetenv("TZDIR");
+	CHECK(!server_ask(&s, VERB_CREATE, "batch/v1/cronjobs", "default", NULL, bad));
+	CHECK_INT(s.code, 422);
+	CHECK(strstr(s.message, "spec.timeZone: Invalid value: \"Mars/Base\": unknown time zone Mars/Base"));
+	CHECK(!server_ask(&s, VERB_CREATE, "batch/v1/cronjobs", "default", NULL, local));
+	CHECK(strstr(s.message, "must be an explicit time zone"));
 	server_done(&s);
 }

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
-#include "control/time_zone.h"
+#include "base/time_zone.h"
 #include "kinds/cron_schedule.h"
 #include "test.h"
 

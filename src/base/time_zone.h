@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* time_zone.h - clocks on walls elsewhere, from this machine's time zone database */
-#ifndef STOKER_CONTROL_TIME_ZONE_H
-#define STOKER_CONTROL_TIME_ZONE_H
+#ifndef STOKER_BASE_TIME_ZONE_H
+#define STOKER_BASE_TIME_ZONE_H
 
 #include <stdbool.h>
 #include <stdint.h>

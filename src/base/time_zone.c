@@ -3,7 +3,7 @@
  *
  * There is one thread, so nobody sees the other zone.  An unknown name would silently be UTC: hence time_zone_known().
  */
-#include "control/time_zone.h"
+#include "base/time_zone.h"
 
 #include <stdio.h>
 #include <time.h>
