@@ -3,17 +3,22 @@
  *
  * Nothing runs by the clock: a pod is looked at when it or its node changes, and the number of ended pods is kept as
  * they come and go.  A node that is missed may only be being registered anew, so its pods are left alone for a while,
- * and the API is asked once more before they go.
+ * and the API is asked once more before they go.  A pod that waits for such a node is told so: its author may have
+ * written spec.nodeName for another cluster.
  */
 #include "control/pod_gc.h"
 
 #include "base/clock.h"
 #include "base/jsonx.h"
+#include "base/limits.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "client/events.h"
 
+#define COMPONENT     "pod-garbage-collector"
 #define QUARANTINE_MS 40000 /* as in Kubernetes */
 #define AT_ONCE       200   /* ended pods that go in one turn */
+#define NODES_SHOWN   200   /* bytes of names in an event */
 
 struct pod_gc {
 	struct client *client;
@@ -21,6 +26,7 @@ struct pod_gc {
 	struct informer *nodes;
 	struct workqueue *queue; /* pods by uid */
 	struct calls *calls;
+	struct events *events;
 	struct map missed; /* name of a node -> since when, int64_t */
 	size_t ended;
 	int64_t quarantine_ms;
@@ -80,6 +86,28 @@ static void on_asked(void *arg, const struct answer *a)
 		collect(k, &p->facts, true);
 }
 
+/* "vm, gpu-2", as far as they fit. */
+static void list_nodes(const struct pod_gc *k, struct sbuf *out)
+{
+	const json_t *node;
+	size_t pos = 0;
+
+	while (out->n < NODES_SHOWN && informer_next(k->nodes, &pos, &node))
+		sbuf_addf(out, "%s%s", out->n ? ", " : "", jsonx_str_or(node, "metadata.name", ""));
+	if (out->n >= NODES_SHOWN)
+		sbuf_adds(out, " and others");
+}
+
+static void tell_missing(struct pod_gc *k, const struct pod_facts *p, const char *name)
+{
+	auto_sbuf struct sbuf nodes = SBUF(LIMIT_STATUS_TEXT);
+
+	list_nodes(k, &nodes);
+	events_note(k->events, p->obj, "Warning", "NodeNotFound",
+		    "spec.nodeName: node \"%s\" does not exist; the pod is removed if it does not come. Nodes: %s",
+		    name, nodes.n ? nodes.p : "none");
+}
+
 static void miss_node(struct pod_gc *k, const struct pod_facts *p)
 {
 	const char *name = jsonx_str_or(p->obj, "spec.nodeName", "");
@@ -93,10 +121,13 @@ static void miss_node(struct pod_gc *k, const struct pod_facts *p)
 		map_set(&k->missed, name, since);
 	}
 	left = *since + k->quarantine_ms - clock_awake_ms();
-	if (left > 0)
-		workqueue_add_after(k->queue, p->uid, left);
-	else
+	if (left <= 0) {
 		calls_get(k->calls, p->uid, &ref, on_asked, NULL);
+		return;
+	}
+	if (p->phase == POD_IS_PENDING && !p->deleting)
+		tell_missing(k, p, name);
+	workqueue_add_after(k->queue, p->uid, left);
 }
 
 static enum pod_gc_why why_of(const struct pod_gc *k, const struct pod_facts *p)
@@ -191,6 +222,7 @@ struct pod_gc *pod_gc_new(struct client *c, struct owned *owned)
 	k->quarantine_ms = QUARANTINE_MS;
 	k->queue = workqueue_new(c->loop, look, k);
 	k->calls = calls_new(c, on_idle, k);
+	k->events = events_new(c, COMPONENT, NULL);
 	k->trim = (struct loop_hook){ .run = on_trim, .arg = k, .phase = LOOP_WORK };
 	map_init(&k->missed, free);
 	while (owned_next(owned, &pos, &p))
@@ -214,6 +246,7 @@ void pod_gc_free(struct pod_gc *k)
 	informer_free(k->nodes);
 	workqueue_free(k->queue);
 	calls_free(k->calls);
+	events_free(k->events);
 	loop_unschedule(k->client->loop, &k->trim);
 	map_done(&k->missed);
 	free(k);

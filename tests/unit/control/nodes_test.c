@@ -313,3 +313,41 @@ TEST("a pod that is being deleted on a node that is out of service goes at once"
 	CHECK(wait_until(&c, pod_gone, "p", NULL, NULL));
 	cluster_done(&c);
 }
+
+static bool take_item(void *arg, const struct api_item *item)
+{
+	json_array_append(arg, item->object);
+	return true;
+}
+
+static bool told_of_node(struct cluster *c, const char *name, const char *want)
+{
+	struct api_request req = server_request(&c->s, VERB_LIST, "v1/events", "default", NULL);
+	json_auto_t *list = json_array();
+	auto_free char *cont = NULL;
+	int64_t rv, remaining;
+	json_t *item;
+	size_t i;
+
+	c->s.e = ERR_INIT;
+	CHECK_INT(api_list(c->s.api, &req, true, take_item, list, &rv, &cont, &remaining, &c->s.e), 0);
+	json_array_foreach (list, i, item)
+		if (str_same(jsonx_str(item, "involvedObject.name"), name) &&
+		    str_same(jsonx_str(item, "reason"), "NodeNotFound") && str_same(jsonx_str(item, "message"), want))
+			return true;
+	return false;
+}
+
+TEST("a pod that waits for a node that does not exist is told which there are")
+{
+	struct cluster c = cluster_new();
+
+	add_node(&c, "a", 40);
+	server_do(&c.s, VERB_CREATE, "v1/pods", "default", NULL,
+		  "{'metadata':{'name':'p'},'spec':{'nodeName':'x','containers':[{'name':'c','image':'host'}]}}");
+	CHECK(wait_until(&c, told_of_node, "p",
+			 "spec.nodeName: node \"x\" does not exist; the pod is removed if it does not come. Nodes: a",
+			 "a"));
+	CHECK(!pod_gone(&c, "p", NULL));
+	cluster_done(&c);
+}
