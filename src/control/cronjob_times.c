@@ -10,32 +10,6 @@
 
 #define MISSED_MOST 100
 
-/* The next time, with the offset that holds then; 0 if there is none.  Where clocks change in between, what they show
- * after the change counts, and times that they never show are left out. */
-static int64_t next_time(const struct cron_schedule *s, const char *zone, int64_t after)
-{
-	int64_t offset = time_zone_offset(zone, after);
-	int64_t from = after;
-
-	/* Each round but the last passes one change of the clock. */
-	for (int i = 0; i < 4; i++) {
-		int64_t t = cron_schedule_next(s, from, offset);
-		int64_t then;
-
-		if (t <= 0)
-			return 0;
-		then = time_zone_offset(zone, t);
-		if (then == offset)
-			return t;
-		t = cron_schedule_next(s, from, then);
-		if (t > after && time_zone_offset(zone, t) == then)
-			return t;
-		from = t > from ? t : from;
-		offset = then;
-	}
-	return 0;
-}
-
 /* There is a time in (since, now]; the last of them. */
 static int64_t last_time(const struct cron_schedule *s, const char *zone, int64_t since, int64_t now)
 {
@@ -44,14 +18,14 @@ static int64_t last_time(const struct cron_schedule *s, const char *zone, int64_
 
 	while (high - low > 1) {
 		int64_t mid = low + (high - low) / 2;
-		int64_t t = next_time(s, zone, mid);
+		int64_t t = cron_schedule_next_in(s, zone, mid);
 
 		if (t && t <= now)
 			low = mid;
 		else
 			high = mid;
 	}
-	return next_time(s, zone, low);
+	return cron_schedule_next_in(s, zone, low);
 }
 
 static struct cron_times every_times(int64_t every, int64_t since, int64_t now)
@@ -71,13 +45,13 @@ struct cron_times cron_times(const struct cron_schedule *s, const char *zone, in
 	if (s->every)
 		return every_times(s->every, since, now);
 	for (int n = 0;; n++) {
-		t = next_time(s, zone, t);
+		t = cron_schedule_next_in(s, zone, t);
 		if (!t || t > now)
 			break;
 		if (n == MISSED_MOST) {
 			r.too_many = true;
 			r.due = last_time(s, zone, t - 1, now);
-			t = next_time(s, zone, now);
+			t = cron_schedule_next_in(s, zone, now);
 			break;
 		}
 		r.due = t;

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/time_zone.h"
 
 #define DAY           86400
 #define LONGEST_EVERY (100ll * 366 * DAY) /* keeps sums with the present time far from overflow */
@@ -242,4 +243,28 @@ int64_t cron_schedule_next(const struct cron_schedule *s, int64_t after_time, in
 			return day + found - utc_offset;
 	}
 	return -1;
+}
+
+int64_t cron_schedule_next_in(const struct cron_schedule *s, const char *zone, int64_t after)
+{
+	int64_t offset = time_zone_offset(zone, after);
+	int64_t from = after;
+
+	/* Each round but the last passes one change of the clock. */
+	for (int i = 0; i < 4; i++) {
+		int64_t t = cron_schedule_next(s, from, offset);
+		int64_t then;
+
+		if (t <= 0)
+			return 0;
+		then = time_zone_offset(zone, t);
+		if (then == offset)
+			return t;
+		t = cron_schedule_next(s, from, then);
+		if (t > after && time_zone_offset(zone, t) == then)
+			return t;
+		from = t > from ? t : from;
+		offset = then;
+	}
+	return 0;
 }

@@ -21,5 +21,8 @@ int cron_schedule_parse(const char *text, struct cron_schedule *ret, struct err 
 /* The first time after `after` (seconds since 1970), or -1 if there is none within five years.  `utc_offset` is what
  * to add to UTC to get the clock on the wall. */
 int64_t cron_schedule_next(const struct cron_schedule *s, int64_t after, int64_t utc_offset);
+/* The same on the clocks of a time zone (base/time_zone.h), with the offset that holds then; 0 if there is none.  Where
+ * clocks change in between, what they show after the change counts, and times that they never show are left out. */
+int64_t cron_schedule_next_in(const struct cron_schedule *s, const char *zone, int64_t after);
 
 #endif
