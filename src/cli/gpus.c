@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gpus.c - `stoker gpus`: every card, and whose it is
  *
- * Each node says it in its annotation stoker.dev/gpus, which its agent keeps (node/gpu.h: gpus_list()); so this needs
- * nothing but the right to see nodes, and works for machines far away as for this one.
+ * Nodes say it themselves (cards.h), so this needs nothing but the right to see nodes, and works for machines far away
+ * as for this one.
  */
 #include <stdio.h>
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "cli/cards.h"
 #include "cli/command.h"
 #include "cli/connect.h"
 
-#define ANNOTATION "stoker.dev/gpus"
 #define COLUMN_MAX 40
 
 struct gpus_settings {
@@ -33,32 +33,6 @@ static const struct opt gpus_opts[] = {
 
 static const struct ref nodes = { .api_version = "v1", .plural = "nodes" };
 
-/* Adds a node's cards, each with "node". */
-static void add_cards(const json_t *node, json_t *cards)
-{
-	const char *text = json_string_value(json_object_get(jsonx_at(node, "metadata.annotations"), ANNOTATION));
-	json_auto_t *list = NULL;
-	struct err e = ERR_INIT;
-	json_t *card;
-	size_t i;
-
-	if (!text || jsonx_parse(text, strlen(text), NULL, NULL, &list, &e) < 0)
-		return;
-	json_array_foreach (list, i, card) {
-		if (!json_is_object(card))
-			continue;
-		json_object_set_new(card, "node", jsonx_string(jsonx_str_or(node, "metadata.name", "")));
-		json_array_append(cards, card);
-	}
-}
-
-static const char *state_of(const json_t *card)
-{
-	if (!jsonx_bool_or(card, "healthy", true))
-		return "broken";
-	return *jsonx_str_or(card, "pod", "") ? "used" : "free";
-}
-
 /* ---- printing ---- */
 
 static void index_cell(const json_t *card, struct sbuf *out)
@@ -76,7 +50,7 @@ static void memory_cell(const json_t *card, struct sbuf *out)
 
 static void state_cell(const json_t *card, struct sbuf *out)
 {
-	sbuf_adds(out, state_of(card));
+	sbuf_adds(out, card_state(card));
 }
 
 static const struct {
@@ -157,19 +131,13 @@ static void print_json(const json_t *cards)
 
 static void print_text(const json_t *cards, bool wide)
 {
-	size_t n_free = 0;
-	json_t *card;
-	size_t i;
-
-	json_array_foreach ((json_t *)cards, i, card)
-		n_free += streq(state_of(card), "free");
-	if (i == 0) {
+	if (!json_array_size(cards)) {
 		puts("There are no GPUs. The server looks for NVIDIA's driver when it starts; "
 		     "`stoker serve --gpus N` simulates cards.");
 		return;
 	}
 	print_table(cards, wide);
-	printf("%zu of %zu free\n", n_free, i);
+	printf("%zu of %zu free\n", cards_count(cards, "free"), json_array_size(cards));
 }
 
 static int run_gpus(const struct command *cmd, int argc, char **argv)
@@ -195,7 +163,7 @@ static int run_gpus(const struct command *cmd, int argc, char **argv)
 	if (r < 0)
 		return command_fail(cmd, &e);
 	json_array_foreach (json_object_get(list, "items"), i, node)
-		add_cards(node, cards);
+		cards_add(node, cards);
 	if (streq(s.output, "json"))
 		print_json(cards);
 	else
