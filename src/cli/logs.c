@@ -347,7 +347,7 @@ static const char *advice(const struct session *s, const struct err *e)
 	if (e->kind == ERR_BAD_REQUEST && s->s->previous && strstr(e->text, "previous terminated"))
 		return "; it has not been restarted, leave --previous out";
 	if (e->kind == ERR_BAD_REQUEST && strstr(e->text, "waiting to start"))
-		return "; `kubectl describe pod` says what it waits for";
+		return "; `stoker describe` says what it waits for";
 	return "";
 }
 

@@ -23,8 +23,8 @@ bool output_is_objects(const char *form)
 	return form && !streq(form, "wide") && !streq(form, "text");
 }
 
-/* Without managedFields, which are longer than the rest and for servers only. */
-static json_t *readable(const json_t *obj)
+/* Those are longer than the rest and for servers only. */
+json_t *output_readable(const json_t *obj)
 {
 	json_t *copy = json_copy((json_t *)obj);
 	json_t *meta = json_copy(json_object_get(obj, "metadata"));
@@ -52,7 +52,7 @@ static void print_document(const char *form, const json_t *doc)
 
 void output_object(const char *form, const json_t *obj)
 {
-	json_auto_t *copy = readable(obj);
+	json_auto_t *copy = output_readable(obj);
 
 	print_document(form, copy);
 }
@@ -79,7 +79,7 @@ void output_list(const char *form, const json_t *items)
 		return;
 	}
 	json_array_foreach ((json_t *)items, i, obj)
-		json_array_append_new(shown, readable(obj));
+		json_array_append_new(shown, output_readable(obj));
 	list = json_pack("{s:s, s:s, s:{}, s:O}", "apiVersion", "v1", "kind", "List", "metadata", "items", shown);
 	print_document(form, list);
 }

@@ -24,6 +24,8 @@
 
 /* Is the form one that prints objects (json, yaml) or names?  NULL and "wide" are tables. */
 bool output_is_objects(const char *form);
+/* A copy without managedFields. */
+json_t *output_readable(const json_t *obj);
 /* An object on stdout as json or yaml, without managedFields. */
 void output_object(const char *form, const json_t *obj);
 /* Objects in any of the three forms: one List, or a line each with kind/name. */

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/* advice.h - what to do next about something that waits or has failed.  Pure */
+#ifndef STOKER_CLI_ADVICE_H
+#define STOKER_CLI_ADVICE_H
+
+#include "cli/about.h"
+
+#define ADVICE_AT_MOST 5
+
+/* Sentences, the most useful first; empty where all is well.  A new array. */
+json_t *advice_for(const struct about *a);
+
+#endif
