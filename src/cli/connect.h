@@ -32,6 +32,18 @@ struct connect_settings {
 		.help = "act as another user (needs the right to impersonate)"                                         \
 	}
 
+/* Where a command looks; the offset is that of its member. */
+#define NAMESPACE_OPT(offset_, help_)                                                                                  \
+	{                                                                                                              \
+		.name = "namespace", .letter = 'n', .type = OPT_STRING, .offset = offset_, .arg = "NAMESPACE",         \
+		.help = help_ " (default: that of the context, or your own)"                                           \
+	}
+#define ALL_NAMESPACES_OPT(offset_)                                                                                    \
+	{                                                                                                              \
+		.name = "all-namespaces", .letter = 'A', .type = OPT_FLAG, .offset = offset_,                          \
+		.help = "in every namespace"                                                                           \
+	}
+
 struct connection {
 	struct loop *loop;
 	struct client *client;

@@ -19,12 +19,7 @@ struct describe_settings {
 
 #define AT(field) offsetof(struct describe_settings, field)
 static const struct opt describe_opts[] = {
-	{ .name = "namespace",
-	  .letter = 'n',
-	  .type = OPT_STRING,
-	  .offset = AT(ns),
-	  .arg = "NAMESPACE",
-	  .help = "where to look (default: that of the context, or your own)" },
+	NAMESPACE_OPT(AT(ns), "where to look"),
 	{ .name = "output",
 	  .letter = 'o',
 	  .type = OPT_CHOICE,

@@ -30,17 +30,8 @@ struct events_settings {
 
 #define AT(field) offsetof(struct events_settings, field)
 static const struct opt events_opts[] = {
-	{ .name = "namespace",
-	  .letter = 'n',
-	  .type = OPT_STRING,
-	  .offset = AT(ns),
-	  .arg = "NAMESPACE",
-	  .help = "where to look (default: that of the context, or your own)" },
-	{ .name = "all-namespaces",
-	  .letter = 'A',
-	  .type = OPT_FLAG,
-	  .offset = AT(all_namespaces),
-	  .help = "in every namespace" },
+	NAMESPACE_OPT(AT(ns), "where to look"),
+	ALL_NAMESPACES_OPT(AT(all_namespaces)),
 	{ .name = "type",
 	  .type = OPT_CHOICE,
 	  .offset = AT(type),

@@ -51,12 +51,7 @@ static const struct opt kill_opts[] = {
 	  .offset = AT(timeout),
 	  .arg = "TIME",
 	  .help = "wait no longer than that; it goes on ending (default: as long as it takes)" },
-	{ .name = "namespace",
-	  .letter = 'n',
-	  .type = OPT_STRING,
-	  .offset = AT(ns),
-	  .arg = "NAMESPACE",
-	  .help = "where to look (default: that of the context, or your own)" },
+	NAMESPACE_OPT(AT(ns), "where to look"),
 	CONNECT_OPTS,
 	OPT_END,
 };

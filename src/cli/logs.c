@@ -26,12 +26,7 @@ struct logs_settings {
 
 #define AT(field) offsetof(struct logs_settings, field)
 static const struct opt logs_opts[] = {
-	{ .name = "namespace",
-	  .letter = 'n',
-	  .type = OPT_STRING,
-	  .offset = AT(ns),
-	  .arg = "NAMESPACE",
-	  .help = "where to look (default: that of the context, or your own)" },
+	NAMESPACE_OPT(AT(ns), "where to look"),
 	{ .name = "container",
 	  .letter = 'c',
 	  .type = OPT_STRING,

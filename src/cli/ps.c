@@ -26,17 +26,8 @@ struct ps_settings {
 
 #define AT(field) offsetof(struct ps_settings, field)
 static const struct opt ps_opts[] = {
-	{ .name = "namespace",
-	  .letter = 'n',
-	  .type = OPT_STRING,
-	  .offset = AT(ns),
-	  .arg = "NAMESPACE",
-	  .help = "where to look (default: that of the context, or your own)" },
-	{ .name = "all-namespaces",
-	  .letter = 'A',
-	  .type = OPT_FLAG,
-	  .offset = AT(all_namespaces),
-	  .help = "in every namespace" },
+	NAMESPACE_OPT(AT(ns), "where to look"),
+	ALL_NAMESPACES_OPT(AT(all_namespaces)),
 	{ .name = "all",
 	  .letter = 'a',
 	  .type = OPT_FLAG,

@@ -30,12 +30,7 @@ struct top_settings {
 
 #define AT(field) offsetof(struct top_settings, field)
 static const struct opt top_opts[] = {
-	{ .name = "namespace",
-	  .letter = 'n',
-	  .type = OPT_STRING,
-	  .offset = AT(ns),
-	  .arg = "NAMESPACE",
-	  .help = "whose pods (default: that of the context, or your own)" },
+	NAMESPACE_OPT(AT(ns), "whose pods"),
 	{ .name = "all-namespaces",
 	  .letter = 'A',
 	  .type = OPT_FLAG,

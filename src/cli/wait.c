@@ -40,12 +40,7 @@ static const struct opt wait_opts[] = {
 	  .help = "give up after that long (default: never)" },
 	{ .name = "any", .type = OPT_FLAG, .offset = AT(any), .help = "come back for the first of several" },
 	{ .name = "quiet", .letter = 'q', .type = OPT_FLAG, .offset = AT(quiet), .help = "print nothing but errors" },
-	{ .name = "namespace",
-	  .letter = 'n',
-	  .type = OPT_STRING,
-	  .offset = AT(ns),
-	  .arg = "NAMESPACE",
-	  .help = "where to look (default: that of the context, or your own)" },
+	NAMESPACE_OPT(AT(ns), "where to look"),
 	CONNECT_OPTS,
 	OPT_END,
 };
