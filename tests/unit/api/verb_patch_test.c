@@ -35,6 +35,22 @@ TEST("each kind of patch changes the object in its own way")
 	server_done(&s);
 }
 
+TEST("a patch of a secret's texts changes its data, what it does not name included")
+{
+	struct server s = server_new();
+	struct api_request req = server_request(&s, VERB_PATCH, "v1/secrets", "default", "k");
+	json_auto_t *got = NULL;
+
+	server_do(&s, VERB_CREATE, "v1/secrets", "default", NULL,
+		  "{'metadata':{'name':'k'},'stringData':{'a':'1','b':'2'}}");
+	req.patch = PATCH_STRATEGIC;
+	json_auto_t *patched = server_call(&s, &req, "{'stringData':{'a':'3'}}");
+	CHECK_JSON(json_object_get(patched, "data"), "{'a':'Mw==','b':'Mg=='}");
+	got = server_ask(&s, VERB_GET, "v1/secrets", "default", "k", NULL);
+	CHECK_JSON(json_object_get(got, "data"), "{'a':'Mw==','b':'Mg=='}");
+	server_done(&s);
+}
+
 TEST("a patch that cannot be done changes nothing")
 {
 	static const struct {
