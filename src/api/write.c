@@ -239,19 +239,34 @@ static bool is_rest_untouched(const json_t *obj, const json_t *before)
 	return true;
 }
 
+/* From here on every member is this object's own. */
+static void unshare(json_t *obj, const json_t *before)
+{
+	const char *key;
+	json_t *v;
+	void *tmp;
+
+	json_object_foreach_safe (obj, tmp, key, v)
+		if (v == json_object_get(before, key))
+			json_object_set_new(obj, key, jsonx_copy(v));
+}
+
 /* Fills in what is absent, but not within what is the stored object's own: that was filled in when it was stored. */
 static void fill_in(const struct api_request *req, json_t *obj, const json_t *before)
 {
 	const struct kind *k = req->kind;
 	const char *part = req->subresource ? subresource_part(req->subresource) : NULL;
+	bool untouched = write_may_share(k) && is_rest_untouched(obj, before);
 
 	if (part && write_may_share(k)) {
 		kind_default_part(k, obj, part);
 		return;
 	}
+	if (!untouched)
+		unshare(obj, before);
 	if (k->prepare_update && !req->subresource)
 		k->prepare_update(obj, before);
-	if (write_may_share(k) && is_rest_untouched(obj, before))
+	if (untouched)
 		kind_default_top(k, obj);
 	else
 		kind_default(k, obj);

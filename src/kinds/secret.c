@@ -15,10 +15,9 @@ static void secret_defaults(json_t *obj)
 
 	if (!texts)
 		return;
-	/* A copy: when only stringData was patched, data is still the stored object's own. */
 	data = json_object_get(obj, "data");
-	if (json_object_size(texts)) {
-		data = json_is_object(data) ? json_copy(data) : json_object();
+	if (!json_is_object(data) && json_object_size(texts)) {
+		data = json_object();
 		json_object_set_new(obj, "data", data);
 	}
 	json_object_foreach (texts, key, value) {
