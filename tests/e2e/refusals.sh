@@ -208,7 +208,7 @@ stuck_node() {
 	k run elsewhere --image=host --restart=Never --overrides='{"spec":{"nodeName":"0c-c4-7a-82-c5-bc"}}' --command -- true >/dev/null
 	ok "$V: node: a pod for a node that is not there says so, and which there are" eventually 30 told Pod elsewhere \
 		"^Warning NodeNotFound spec.nodeName: node \"0c-c4-7a-82-c5-bc\" does not exist; .* Nodes: $("$K" get nodes -o 'jsonpath={.items[0].metadata.name}')\$"
-	k delete pod elsewhere --now >/dev/null
+	k delete pod elsewhere --force --grace-period=0 >/dev/null
 }
 
 stuck_name() {
