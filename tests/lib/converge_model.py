@@ -139,6 +139,8 @@ def service(picture, obj, _):
 
 
 def deployment(picture, obj, wish):
+    if not wish:
+        return "nobody asked for it"
     want = wish["replicas"]
     sets = picture.owned(obj, "ReplicaSet")
     new = [s for s in sets if version(s["spec"]["template"]) == wish["image"]]
@@ -154,6 +156,8 @@ def deployment(picture, obj, wish):
 
 
 def stateful_set(picture, obj, wish):
+    if not wish:
+        return "nobody asked for it"
     want = wish["replicas"]
     pods = picture.owned(obj)
     names = sorted(p["metadata"]["name"] for p in pods)
