@@ -406,10 +406,9 @@ static void create_pods(struct job_work *w, int64_t want)
 		look_again(w->plan, wait);
 		return;
 	}
-	if (want > (int64_t)w->view->create_most) {
+	/* The rest follows when these are made; if they are refused, no sooner than the next try. */
+	if (want > (int64_t)w->view->create_most)
 		want = (int64_t)w->view->create_most;
-		look_again(w->plan, 0);
-	}
 	if (w->indexed)
 		create_indexed(w, want);
 	else
