@@ -229,8 +229,10 @@ static void write_counters(struct count *k)
 	static const char *const optional[] = { "active", "succeeded", "failed" };
 	const struct job_work *w = k->w;
 	json_t *uncounted = json_object();
+	/* Pods that are being made count already, unless the last could not be. */
+	size_t hoped = w->view->create_most > 1 ? w->plan->ncreate : 0;
 
-	json_object_set_new(k->status, "active", json_integer((json_int_t)(w->nactive + w->plan->ncreate)));
+	json_object_set_new(k->status, "active", json_integer((json_int_t)(w->nactive + hoped)));
 	json_object_set_new(k->status, "ready", json_integer(w->ready));
 	json_object_set_new(k->status, "terminating", json_integer(w->terminating + (json_int_t)w->plan->nremove));
 	for (size_t i = 0; i < ARRAY_SIZE(optional); i++)

@@ -181,6 +181,19 @@ static void check_rows(const struct row *rows, size_t n)
 #define MET              "{'type':'SuccessCriteriaMet','status':'True','reason':'CompletionsReached'}"
 #define TARGET           "{'type':'FailureTarget','status':'True','reason':'BackoffLimitExceeded'}"
 
+TEST("a pod that could not be made is not counted as active before it exists")
+{
+	json_auto_t *job = sample_json("{'metadata':{'name':'j','namespace':'ns','uid':'u'},'spec':{" FIVE
+				       "},'status':{'startTime':'2001-09-09T01:46:30Z','active':2}}");
+	struct job_view v = { .job = job, .now = NOW, .create_most = 1 };
+	struct job_plan p;
+
+	job_plan(&v, &p);
+	CHECK_INT(p.ncreate, 1);
+	CHECK(p.status && jsonx_int_or(p.status, "active", 0) == 0);
+	job_plan_done(&p);
+}
+
 TEST("a job makes as many pods as it may and still needs")
 {
 	static const struct row rows[] = {
