@@ -161,14 +161,18 @@ static void add_logs_of_pods(const struct session *s, json_t *items)
 
 /* ---- the list ---- */
 
-/* How long ago its pod was deleted. */
+/* How long ago its pod was deleted, "-" if it is still there.  Its containers may have ended all the same. */
 static void when_gone(const json_t *item, char *out, size_t n)
 {
 	int64_t us = 0;
 	char age[32];
 
+	if (jsonx_bool_or(item, "alive", false)) {
+		snprintf(out, n, "-");
+		return;
+	}
 	if (!clock_parse_rfc3339(jsonx_str_or(item, "ended", ""), &us)) {
-		snprintf(out, n, "%s", jsonx_bool_or(item, "alive", false) ? "-" : "now");
+		snprintf(out, n, "now");
 		return;
 	}
 	clock_age(clock_wall() - us / 1000000, age, sizeof(age));

@@ -148,6 +148,24 @@ TEST("of several pods the command says which, or shows all with their origin")
 	lab_done(&lab);
 }
 
+TEST("a pod that has ended is not deleted as long as it is there")
+{
+	json_auto_t *pod = NULL;
+	struct lab lab;
+
+	lab_init(&lab, "[]");
+	pod = server_ask(&lab.f.s, VERB_CREATE, "v1/pods", "default", NULL,
+			 "{'metadata':{'name':'train-a'},'spec':{'containers':[{'name':'main','image':'host'}]}}");
+	json_decref(lab.found);
+	lab.found = sample_json("[" POD("train-a", "1", MAIN) "," POD("train-b", "2", MAIN) "]");
+	json_object_set(json_array_get(lab.found, 0), "uid", jsonx_at(pod, "metadata.uid"));
+	struct capture c = RUN((char *)"train");
+	CHECK(strstr(c.err.p, "of Job train\n"));
+	CHECK(strstr(c.err.p, "of Job train, deleted "));
+	capture_done(&c);
+	lab_done(&lab);
+}
+
 TEST("of several containers too")
 {
 	struct lab lab;
