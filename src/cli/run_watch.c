@@ -36,6 +36,7 @@ struct worker {
 	int status;    /* exit status, -1 while it runs */
 	bool stopped;  /* it was being deleted when it ended */
 	int64_t ended; /* microseconds */
+	char *why;     /* it could not be started, or NULL */
 };
 
 struct watch {
@@ -56,24 +57,30 @@ struct watch {
 	uint64_t shown; /* when it was last looked at */
 };
 
-static void tell(const struct watch *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void tell(const struct watch *w, const char *fmt, ...)
+/* Takes the text. */
+static void print_sentence(char *taken)
 {
-	auto_free char *text = NULL;
+	auto_free char *text = taken;
 	bool colours = output_colours(STDERR_FILENO);
-	va_list ap;
 
-	if (w->o->quiet)
-		return;
-	va_start(ap, fmt);
-	text = xvasprintf(fmt, ap);
-	va_end(ap);
 	/* Sentences quote what pods say. */
 	for (unsigned char *p = (unsigned char *)text; *p; p++)
 		if (*p < ' ' || *p == 0x7f)
 			*p = ' ';
 	fflush(stdout);
 	fprintf(stderr, "%s%s%s\n", colours ? tint_begin(TINT_DIM) : "", text, colours ? tint_end(TINT_DIM) : "");
+}
+
+static void tell(const struct watch *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void tell(const struct watch *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (w->o->quiet)
+		return;
+	va_start(ap, fmt);
+	print_sentence(xvasprintf(fmt, ap));
+	va_end(ap);
 }
 
 /* ---- pods ---- */
@@ -84,6 +91,7 @@ static void worker_free(void *v)
 
 	run_log_free(k->log);
 	free(k->title);
+	free(k->why);
 	free(k);
 }
 
@@ -166,6 +174,7 @@ static void take_end(struct worker *k, const json_t *pod)
 {
 	struct watch *w = k->watch;
 	int status = work_exit_status(pod);
+	const char *why = work_start_error(pod);
 	json_t *s;
 	size_t i;
 
@@ -174,10 +183,13 @@ static void take_end(struct worker *k, const json_t *pod)
 	if (k->status < 0)
 		k->stopped = jsonx_at(pod, "metadata.deletionTimestamp");
 	k->status = status;
+	free(k->why);
+	k->why = why ? xstrdup(why) : NULL;
 	json_array_foreach (jsonx_at(pod, "status.containerStatuses"), i, s)
 		clock_parse_rfc3339(jsonx_str_or(s, "state.terminated.finishedAt", ""), &k->ended);
 	if (status > 0 && !k->failed && (w->o->many || jsonx_int_or(w->job->obj, "spec.backoffLimit", 0) > 0))
-		tell(w, "%s failed: exit status %d", k->title, status);
+		tell(w, "%s %s%s: exit status %d", k->title, why ? "could not start: " : "failed", why ? why : "",
+		     status);
 	k->failed = status > 0;
 }
 
@@ -193,7 +205,8 @@ static void on_pod(void *arg, const json_t *pod, const json_t *old)
 			run_log_ending(k->log);
 		return;
 	}
-	if (jsonx_at(container, "state.running") || jsonx_at(container, "state.terminated")) {
+	if (jsonx_at(container, "state.running") ||
+	    (jsonx_at(container, "state.terminated") && !work_start_error(pod))) {
 		tell_started(k, pod);
 		follow(k, pod, container);
 	} else if (!jsonx_at(pod, "metadata.deletionTimestamp")) {
@@ -344,7 +357,7 @@ static bool is_cause(const struct watch *w, const struct worker *k, const struct
 	return (k->ended < than->ended) == w->o->many;
 }
 
-static int failed_status(const struct watch *w)
+static const struct worker *first_failed(const struct watch *w)
 {
 	const struct worker *chosen = NULL;
 	size_t pos = 0;
@@ -357,7 +370,19 @@ static int failed_status(const struct watch *w)
 		if (k->status > 0 && (!chosen || is_cause(w, k, chosen)))
 			chosen = k;
 	}
-	return chosen ? chosen->status : 1;
+	return chosen;
+}
+
+static int say_failed(const struct watch *w)
+{
+	const struct worker *k = first_failed(w);
+	int status = k ? k->status : 1;
+
+	if (k && k->why) /* an error of ours, not the command's: also told to those who want its output only */
+		print_sentence(xasprintf("job/%s could not start: %s", w->job->name, k->why));
+	else
+		tell(w, "job/%s failed with exit status %d", w->job->name, status);
+	return status;
 }
 
 static int verdict(const struct watch *w)
@@ -378,8 +403,7 @@ static int verdict(const struct watch *w)
 		tell(w, "job/%s succeeded after %s", w->job->name, output_age(w->work.ended - w->work.started, took));
 		return 0;
 	}
-	tell(w, "job/%s failed with exit status %d", w->job->name, failed_status(w));
-	return failed_status(w);
+	return say_failed(w);
 }
 
 static int left(const struct watch *w)

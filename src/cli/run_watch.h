@@ -14,8 +14,9 @@ struct run_watch_options {
 	bool many;   /* lines say which worker they are from */
 };
 
-/* Returns the exit status: that of the command (of the worker that failed first), 128+N for a signal, 124 for the time
- * limit, 130 after Ctrl-C, 143 if the Job was deleted meanwhile. */
+/* Returns the exit status: that of the command (of the worker that failed first), 128+N for a signal, 127 and 126 for
+ * a command that is not there or cannot be executed, 124 for the time limit, 130 after Ctrl-C, 143 if the Job was
+ * deleted meanwhile. */
 int run_watch(const struct command *cmd, struct connection *c, const struct found *job,
 	      const struct run_watch_options *o);
 

@@ -132,12 +132,44 @@ static const json_t *failed_container(const json_t *pod)
 	return NULL;
 }
 
+/* What runtimes say of a command that they cannot execute, and what shells then end with. */
+static const struct {
+	const char *words;
+	int status;
+} start_errors[] = {
+	{ "not found", 127 },         { "no such file", 127 },   { "permission denied", 126 },
+	{ "exec format error", 126 }, { "is a directory", 126 }, { "operation not permitted", 126 },
+};
+
+const char *work_start_error(const json_t *pod)
+{
+	const json_t *end = failed_container(pod);
+	const char *message = jsonx_str_or(end, "message", "");
+	const char *why = strstr(message, "\": ");
+
+	if (!str_same(jsonx_str(end, "reason"), "StartError"))
+		return NULL;
+	return str_starts(message, "failed to start container") && why ? why + 3 : message;
+}
+
+/* Other things than the command can keep a container from starting; the node's own number is right for those. */
+static int start_status(const char *why, int otherwise)
+{
+	for (size_t i = 0; strcasestr(why, "exec") && i < ARRAY_SIZE(start_errors); i++)
+		if (strcasestr(why, start_errors[i].words))
+			return start_errors[i].status;
+	return otherwise;
+}
+
 int work_exit_status(const json_t *pod)
 {
 	const char *phase = jsonx_str_or(pod, "status.phase", "");
+	const char *why = work_start_error(pod);
 	const json_t *end = failed_container(pod);
 	int64_t code = jsonx_int_or(end, "exitCode", 1);
 
+	if (why)
+		code = start_status(why, (int)code);
 	if (end)
 		return code > 0 && code < 256 ? (int)code : 1;
 	return streq(phase, "Succeeded") ? 0 : streq(phase, "Failed") ? 1 : -1;
@@ -150,10 +182,13 @@ static void pod_failure(const json_t *pod, struct sbuf *out)
 	const char *message = jsonx_str_or(pod, "status.message", "");
 	const json_t *end = failed_container(pod);
 	const char *how = jsonx_str_or(end, "reason", "");
+	const char *start = work_start_error(pod);
 	int64_t code = jsonx_int_or(end, "exitCode", 0);
 
 	if (*reason)
 		sbuf_addf(out, "%s%s%s", reason, *message ? ": " : "", message);
+	else if (start && *start)
+		sbuf_addf(out, "could not start: %s", start);
 	else if (end && *how && !streq(how, "Error"))
 		sbuf_addf(out, "%s (exit status %lld)", how, (long long)code);
 	else if (end && code > 128 && code <= 128 + 64)

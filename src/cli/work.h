@@ -48,9 +48,11 @@ void work_sentence(const struct work *w, struct sbuf *out);
 
 /* The condition of that type, or NULL.  Borrowed. */
 const json_t *work_condition(const json_t *obj, const char *type);
-/* What ended a container with a failure, as a shell would say it: 1 to 255; 0 if it did not fail, -1 if it has not
- * ended. */
+/* What ended a container with a failure, as a shell would say it: 1 to 255, 127 for a command that is not there and 126
+ * for one that cannot be executed; 0 if it did not fail, -1 if it has not ended. */
 int work_exit_status(const json_t *pod);
+/* Why its command could not be started, "" if nobody says; NULL if it could.  Borrowed. */
+const char *work_start_error(const json_t *pod);
 /* Why a pod waits: its place, its image, its command.  Empty if it does not. */
 void work_pod_waits(const json_t *pod, struct sbuf *out);
 

@@ -23,6 +23,12 @@ job/one started on $(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
 job/one failed with exit status 3"
 is "with -q nothing is" "$(s run -q -w -- sh -c 'printf "no newline"' 2>&1)" "no newline"
 is "a signal is 128 and its number" "$(status s run -q -w -- sh -c 'kill -9 $$') $(status s run -q -w -- sh -c 'kill -TERM $$')" "137 143"
+is "a command that is not there is 127" "$(status s run -w --name nosuch -- nosuchcmd)" 127
+like "and it is said" "$(cat "$ERR")" 'job/nosuch could not start: .*nosuchcmd.* not found'
+unlike "it never started" "$(cat "$ERR")" 'started on'
+is "also with -q" "$(s run -q -w -- nosuchcmd 2>&1 | grep -c 'could not start')" 1
+touch plain
+is "one that cannot be executed is 126" "$(status s run -q -w -- ./plain)" 126
 is "text that looks like a variable of Kubernetes' stays" "$(MINE=my s run -q -w -e A='$(B) $$' -e MINE -- sh -c 'echo "$A" "$MINE" "$HOME"x $(echo sub)')" '$(B) $$ my /rootx sub'
 is "options of the command are its own" "$(s run -q -w echo --name -w)" "--name -w"
 is "the time limit is 124" "$(status s run -w --time 1 -- sleep 1000)" 124

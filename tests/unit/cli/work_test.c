@@ -133,3 +133,37 @@ TEST("times are those of the work")
 	CHECK(work_ends(&kind_job) && work_ends(&kind_pod) && !work_ends(&kind_deployment) &&
 	      !work_ends(&kind_cron_job));
 }
+
+#define UNSTARTED(why_)                                                                                                \
+	"{'status':{'phase':'Failed','containerStatuses':[{'state':{'terminated':{'exitCode':128,"                     \
+	"'reason':'StartError','message':'failed to start container \\'main\\': " why_ "'}}}]}}"
+
+TEST("a command that cannot be started ends as shells say it, and says why")
+{
+	static const struct {
+		const char *why;
+		int status;
+	} rows[] = {
+		{ "executable file `nosuch` not found in $PATH", 127 },
+		{ "exec: stat /bin/nosuch: No such file or directory", 127 },
+		{ "open executable: Permission denied", 126 },
+		{ "open executable: Operation not permitted", 126 },
+		{ "exec /bin/x: Exec format error", 126 },
+		{ "mount /data: Permission denied", 128 },
+		{ "", 128 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *text = xasprintf(UNSTARTED("%s"), rows[i].why);
+		json_auto_t *pod = read_json(text);
+		auto_free char *reason = xasprintf("could not start: %s", rows[i].why);
+		struct work w;
+
+		CHECK_INT(work_exit_status(pod), rows[i].status);
+		CHECK_STR(work_start_error(pod), rows[i].why);
+		work_read(&kind_pod, pod, NULL, &w);
+		CHECK_STR(w.reason, *rows[i].why ? reason : "StartError (exit status 128)");
+	}
+	json_auto_t *ended = read_json(ENDED("Error", "3"));
+	CHECK(!work_start_error(ended));
+}
