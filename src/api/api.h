@@ -66,6 +66,7 @@ struct api_request {
 	int64_t grace_seconds;
 	enum propagation propagation;
 	const char *if_uid, *if_rv;
+	bool evicting; /* a pod that stays for its grace period says why it goes */
 	/* reads */
 	const struct selector *labels, *field_sel; /* NULL: everything */
 	int64_t limit;                             /* 0 = all */

@@ -20,30 +20,31 @@ static int check_name(const struct api_request *req, const char *kind, struct er
 	return 0;
 }
 
-/* ---- binding ---- */
-
-/* The scheduler may have said before that there was no room: a condition is there once. */
-static void set_scheduled(json_t *pod)
+/* A condition is there once, and keeps its time as long as its status stays. */
+static void set_condition(json_t *pod, json_t *condition)
 {
 	char now[CLOCK_RFC3339_LEN];
 	json_t *list;
-	json_t *c;
-	size_t i;
+	const json_t *old;
+	const char *since = NULL;
+	size_t i = 0;
 
 	if (!jsonx_at(pod, "status.conditions"))
 		jsonx_set_new(pod, "status.conditions", json_array());
 	list = jsonx_at(pod, "status.conditions");
 	clock_rfc3339(clock_wall(), now);
-	json_array_foreach (list, i, c)
-		if (str_same(jsonx_str(c, "type"), "PodScheduled"))
-			break;
-	c = json_pack("{s:s, s:s, s:n, s:s}", "type", "PodScheduled", "status", "True", "lastProbeTime",
-		      "lastTransitionTime", now);
-	if (i < json_array_size(list))
-		json_array_set_new(list, i, c);
+	while ((old = json_array_get(list, i)) && !str_same(jsonx_str(old, "type"), jsonx_str(condition, "type")))
+		i++;
+	if (old && str_same(jsonx_str(old, "status"), jsonx_str(condition, "status")))
+		since = jsonx_str(old, "lastTransitionTime");
+	json_object_set_new(condition, "lastTransitionTime", json_string(since ? since : now));
+	if (old)
+		json_array_set_new(list, i, condition);
 	else
-		json_array_append_new(list, c);
+		json_array_append_new(list, condition);
 }
+
+/* ---- binding ---- */
 
 /* What the scheduler saw when it decided: it may be another pod by now. */
 static int check_seen(const char *name, const json_t *body, const json_t *pod, struct err *e)
@@ -101,7 +102,7 @@ int bind_pod(struct api *api, struct api_request *req, struct api_result *ret, s
 		return -1;
 	obj = jsonx_copy(old);
 	jsonx_set_new(obj, "spec.nodeName", jsonx_string(node));
-	set_scheduled(obj);
+	set_condition(obj, json_pack("{s:s, s:s, s:n}", "type", "PodScheduled", "status", "True", "lastProbeTime"));
 	if (write_store(api, req, old, obj, 201, ret, e) < 0)
 		return -1;
 	json_decref(ret->object);
@@ -262,6 +263,17 @@ static int find_budget(struct api *api, const struct kind *k, const char *ns, co
 	return 0;
 }
 
+void pod_mark_evicted(json_t *pod)
+{
+	const char *phase = jsonx_str_or(pod, "status.phase", "");
+
+	if (streq(phase, "Succeeded") || streq(phase, "Failed"))
+		return;
+	set_condition(pod, json_pack("{s:s, s:s, s:n, s:s, s:s}", "type", "DisruptionTarget", "status", "True",
+				     "lastProbeTime", "reason", "EvictionByEvictionAPI", "message",
+				     "Eviction API: evicting"));
+}
+
 int evict_pod(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
 {
 	const struct kind *budgets = registry_preferred(api_registry(api), "policy", "poddisruptionbudgets");
@@ -277,6 +289,7 @@ int evict_pod(struct api *api, struct api_request *req, struct api_result *ret, 
 		return -1;
 	del.verb = VERB_DELETE;
 	del.subresource = NULL;
+	del.evicting = true;
 	del.grace_seconds = jsonx_int_or(req->body, "deleteOptions.gracePeriodSeconds", -1);
 	del.if_uid = jsonx_str(req->body, "deleteOptions.preconditions.uid");
 	del.if_rv = jsonx_str(req->body, "deleteOptions.preconditions.resourceVersion");

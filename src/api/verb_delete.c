@@ -107,6 +107,8 @@ static json_t *marked(const struct api_request *req, const json_t *old, json_t *
 	if (first && jsonx_at(old, "metadata.generation"))
 		jsonx_set_new(obj, "metadata.generation",
 			      json_integer(jsonx_int_or(old, "metadata.generation", 0) + 1));
+	if (req->evicting)
+		pod_mark_evicted(obj);
 	if (req->kind->flags & KIND_NAMESPACE)
 		jsonx_set_new(obj, "status.phase", json_string("Terminating"));
 	return obj;

@@ -35,6 +35,8 @@ const char *write_manager(const struct api_request *req, char *buf, size_t n);
 
 /* --- subresource_pod.c --- */
 verb_fn bind_pod, evict_pod;
+/* The condition by which a pod, and its Job's failure policy, know an eviction; none for a pod that has ended. */
+void pod_mark_evicted(json_t *pod);
 
 /* --- subresources.c: those that are not a plain part of the object --- */
 /* Handler for a subresource and verb, or NULL: the plain verb (status and its like). */

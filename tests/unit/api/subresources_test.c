@@ -285,6 +285,50 @@ TEST("a budget does not protect pods that do not run")
 	server_done(&s);
 }
 
+/* The reason of a pod's DisruptionTarget, "" if it has none. */
+static void disruption_of(struct server *s, const char *name, char out[64])
+{
+	json_auto_t *pod = server_ask(s, VERB_GET, "v1/pods", "default", name, NULL);
+	json_t *c;
+	size_t i;
+
+	out[0] = '\0';
+	json_array_foreach (jsonx_at(pod, "status.conditions"), i, c)
+		if (str_same(jsonx_str(c, "type"), "DisruptionTarget") && str_same(jsonx_str(c, "status"), "True"))
+			snprintf(out, 64, "%s: %s", jsonx_str_or(c, "reason", ""), jsonx_str_or(c, "message", ""));
+}
+
+TEST("a pod that is evicted says so while it goes")
+{
+	static const struct {
+		const char *phase, *body, *reason;
+		bool going;
+	} rows[] = {
+		{ "Running", "{'deleteOptions':{'dryRun':['All']}}", "", false },
+		{ "Running", "{}", "EvictionByEvictionAPI: Eviction API: evicting", true },
+		{ "Failed", "{}", "", true },
+	};
+	struct server s = server_new();
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *name = xasprintf("p%zu", i);
+		auto_free char *pod = xasprintf("{'metadata':{'name':'%s','finalizers':['e.org/x']},'spec':{'nodeName':"
+						"'n1','containers':[{'name':'c','image':'i'}]}}",
+						name);
+		auto_free char *status = xasprintf("{'status':{'phase':'%s'}}", rows[i].phase);
+		char reason[64];
+
+		server_do(&s, VERB_CREATE, "v1/pods", "default", NULL, pod);
+		json_decref(sub(&s, VERB_PATCH, "v1/pods", name, "status", status));
+		CHECK_INT(evict(&s, name, rows[i].body), 201);
+		disruption_of(&s, name, reason);
+		CHECK_STR(reason, rows[i].reason);
+		json_auto_t *left = server_ask(&s, VERB_GET, "v1/pods", "default", name, NULL);
+		CHECK(!jsonx_at(left, "metadata.deletionTimestamp") == !rows[i].going);
+	}
+	server_done(&s);
+}
+
 TEST("finalize writes the namespace's own finalizers")
 {
 	struct server s = server_new();
