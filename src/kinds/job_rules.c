@@ -5,10 +5,11 @@
 #include "kinds/job.h"
 #include "kinds/names.h"
 #include "kinds/rest_rules.h"
+#include "kinds/rules.h"
 #include "kinds/selector.h"
 #include "kinds/workload.h"
 
-enum { MAX_INDEXED_PARALLELISM = 100000 };
+enum { MAX_INDEXED_PARALLELISM = 100000, MAX_MANAGER = 63 };
 
 static bool has(const json_t *spec, const char *name)
 {
@@ -96,6 +97,19 @@ static void check_failure_policy(const json_t *spec, const struct path *at, stru
 		check_failure_rule(spec, rule, PATH_INDEX(&rules, i), e);
 }
 
+static void check_manager(const json_t *manager, const struct path *at, struct err *e)
+{
+	const char *s = json_string_value(manager);
+
+	if (!s)
+		return;
+	if (!*s)
+		path_required(at, e, NULL);
+	rule_text(manager, at, e, name_check_domain_path);
+	if (strlen(s) > MAX_MANAGER)
+		rule_too_long(at, e, MAX_MANAGER);
+}
+
 void job_spec_validate(const json_t *spec, const struct path *at, struct err *e)
 {
 	const char *restart = jsonx_str_or(spec, "template.spec.restartPolicy", "Always");
@@ -111,6 +125,7 @@ void job_spec_validate(const json_t *spec, const struct path *at, struct err *e)
 		path_required(PATH_FIELD(at, "template.spec.restartPolicy"), e,
 			      "valid values: \"OnFailure\", \"Never\"");
 	check_failure_policy(spec, at, e);
+	check_manager(json_object_get(spec, "managedBy"), PATH_FIELD(at, "managedBy"), e);
 }
 
 /* The labels by which the server tells this Job's pods from others must be the ones it made, and the selector must ask

@@ -150,6 +150,23 @@ const char *name_check_qualified(const char *s)
 	return is_word(name, n) ? NULL : "name part " TEXT_QUALIFIED;
 }
 
+const char *name_check_domain_path(const char *s)
+{
+	static const char punctuation[] = "/-._~%!$&'()*+,;=:";
+	const char *slash = strchr(s, '/');
+	const char *p;
+
+	if (!slash || slash == s || !slash[1])
+		return "must be a domain-prefixed path (such as \"acme.io/foo\")";
+	if (slash - s > MAX_SUBDOMAIN)
+		return TEXT_LONG_253;
+	if (!is_subdomain(s, (size_t)(slash - s)))
+		return TEXT_SUBDOMAIN;
+	for (p = slash + 1; is_alnum(*p) || (*p && strchr(punctuation, *p));)
+		p++;
+	return *p ? "Invalid path (regex used for validation is '[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')" : NULL;
+}
+
 const char *name_check_label_value(const char *s)
 {
 	size_t n = strlen(s);

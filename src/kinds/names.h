@@ -12,7 +12,8 @@ const char *name_check_label(const char *s);      /* RFC 1123 label, <= 63 */
 const char *name_check_label_1035(const char *s); /* starts with a letter */
 const char *name_check_path_segment(const char *s);
 const char *name_check(enum name_rule rule, const char *s);
-const char *name_check_qualified(const char *s); /* label and annotation keys, resource names */
+const char *name_check_qualified(const char *s);   /* label and annotation keys, resource names */
+const char *name_check_domain_path(const char *s); /* domain/path */
 const char *name_check_label_value(const char *s);
 const char *name_check_env(const char *s);        /* environment variable names */
 const char *name_check_config_key(const char *s); /* ConfigMap and Secret keys */

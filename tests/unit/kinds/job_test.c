@@ -32,6 +32,16 @@ TEST("a Job's fields go together")
 		  "spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified" },
 		{ "{'spec':{'completionMode':'x'}}",
 		  "spec.completionMode: Unsupported value: \"x\": supported values: \"Indexed\", \"NonIndexed\"" },
+		{ "{'spec':{'managedBy':'kueue.x-k8s.io/multikueue'}}", "" },
+		{ "{'spec':{'managedBy':''}}", "spec.managedBy: Required value" },
+		{ "{'spec':{'managedBy':'x y'}}",
+		  "spec.managedBy: Invalid value: \"x y\": must be a domain-prefixed path "
+		  "(such as \"acme.io/foo\")" },
+		{ "{'spec':{'managedBy':'a.b/x y'}}",
+		  "spec.managedBy: Invalid value: \"a.b/x y\": Invalid path (regex used for validation is "
+		  "'[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')" },
+		{ "{'spec':{'managedBy':'a.b/c23456789-c23456789-c23456789-c23456789-c23456789-c23456789'}}",
+		  "spec.managedBy: Too long: may not be more than 63 bytes" },
 		{ "{'spec':{'template':null}}", "spec.template: Required value" },
 		{ "{'spec':{'manualSelector':true}}", "spec.selector: Required value" },
 		{ "{'spec':{'manualSelector':true,'selector':{'matchLabels':{'a':'b'}}}}",
