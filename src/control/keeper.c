@@ -389,6 +389,12 @@ static void on_any(void *arg, const struct pod_facts *pod, const struct pod_fact
 		k->kind->pod_gone(k->arg, old);
 }
 
+/* The API gives no other sign of it than its words: there is no room, or the pod must say what it needs. */
+static bool held_by_quota(const char *why)
+{
+	return strstr(why, "exceeded quota: ") || strstr(why, "failed quota: ");
+}
+
 /* Those that a quota held back need not wait for their next try. */
 static void on_room(void *arg, const char *ns)
 {
@@ -399,7 +405,7 @@ static void on_room(void *arg, const char *ns)
 	void *why;
 
 	while (map_next(&k->refused, &pos, &key, &why))
-		if (strncmp(key, ns, n) == 0 && key[n] == '/' && strstr(why, "exceeded quota"))
+		if (strncmp(key, ns, n) == 0 && key[n] == '/' && held_by_quota(why))
 			workqueue_add(k->queue, key);
 }
 

@@ -44,22 +44,35 @@ static int64_t refusals(struct cluster *c)
 	return n;
 }
 
-TEST("a job that a quota holds back goes on as soon as there is room, not at its next try")
+/* A Job that a quota refuses, then the quota as it is after the patch; the number of pods soon after. */
+static size_t pods_after(const char *hard, const char *patch)
 {
 	struct cluster c = cluster_new(false);
-	struct api_request raise = server_request(&c.s, VERB_PATCH, "v1/resourcequotas", "default", "q");
+	struct api_request change = server_request(&c.s, VERB_PATCH, "v1/resourcequotas", "default", "q");
+	auto_free char *quota = xasprintf("{'metadata':{'name':'q'},'spec':{'hard':{%s}}}", hard);
 	json_auto_t *pods = NULL;
+	size_t n;
 
-	server_do(&c.s, VERB_CREATE, "v1/resourcequotas", "default", NULL,
-		  "{'metadata':{'name':'q'},'spec':{'hard':{'pods':'0'}}}");
+	server_do(&c.s, VERB_CREATE, "v1/resourcequotas", "default", NULL, quota);
 	job_make(&c, "a", "", "");
 	while (refusals(&c) < 5) /* then the next try is more than a second away */
 		loop_turn(c.s.loop, false);
-	raise.patch = PATCH_MERGE;
-	json_decref(server_call(&c.s, &raise, "{'spec':{'hard':{'pods':'1'}}}"));
+	change.patch = PATCH_MERGE;
+	json_decref(server_call(&c.s, &change, patch));
 	for (int i = 0; i < 5; i++)
 		server_settle(&c.s);
 	pods = all_of(&c, "v1/pods");
-	CHECK_INT(json_array_size(pods), 1);
+	n = json_array_size(pods);
 	cluster_done(&c);
+	return n;
+}
+
+TEST("a job that a quota holds back goes on as soon as there is room, not at its next try")
+{
+	CHECK_INT(pods_after("'pods':'0'", "{'spec':{'hard':{'pods':'1'}}}"), 1);
+}
+
+TEST("a job whose pods do not say what a quota counts goes on when it counts something else")
+{
+	CHECK_INT(pods_after("'limits.memory':'1Gi'", "{'spec':{'hard':{'limits.memory':null,'pods':'5'}}}"), 1);
 }
