@@ -255,11 +255,24 @@ static void note_missed(struct cron_work *w, int64_t due)
 	note(w, true, "MissSchedule", "Missed scheduled time to start a job: %s", text);
 }
 
+/* A Job is named after its minute, so of a schedule with shorter steps only the first in a minute has a name left. */
+static bool has_started(const struct cron_work *w, int64_t due)
+{
+	auto_free char *name = job_name(w, due);
+
+	for (size_t i = 0; i < w->view->n; i++)
+		if (streq(name_of(w->view->jobs[i]), name))
+			return true;
+	return false;
+}
+
 static void start(struct cron_work *w, int64_t due)
 {
 	const char *policy = jsonx_str_or(w->cronjob, "spec.concurrencyPolicy", "Allow");
 	int64_t deadline = jsonx_int_or(w->cronjob, "spec.startingDeadlineSeconds", -1);
 
+	if (has_started(w, due))
+		return;
 	if (deadline >= 0 && due + deadline < w->view->now) {
 		note_missed(w, due);
 		return;

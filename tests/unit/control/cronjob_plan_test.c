@@ -67,7 +67,7 @@ static void add_status(struct sbuf *out, const json_t *status)
 		sbuf_addf(out, " good=%.5s", jsonx_str(status, "lastSuccessfulTime") + 11);
 }
 
-/* `last` is HH:MM or empty; the CronJob was made at 00:30; `now` is HH:MM. */
+/* `last` is HH:MM or empty; the CronJob was made at 00:30; `now` is HH:MM or HH:MM:SS. */
 static char *answer(const char *spec, const char *last, const char *words, const char *now)
 {
 	auto_free char *text = xasprintf("{'metadata':{'name':'c','namespace':'ns','uid':'u','creationTimestamp':"
@@ -84,6 +84,8 @@ static char *answer(const char *spec, const char *last, const char *words, const
 	struct str word;
 	struct cron_plan p;
 
+	if (now[5])
+		v.now += (now[6] - '0') * 10 + now[7] - '0';
 	if (*last)
 		jsonx_set_new(cronjob, "status.lastScheduleTime", jsonx_stringf("2001-09-09T%s:00Z", last));
 	while (*words && str_split(&rest, ' ', &word)) {
@@ -275,4 +277,17 @@ TEST("time zones: known ones and others")
 	CHECK_INT(time_zone_offset("UTC", DAY), 0);
 	if (time_zone_known("Asia/Shanghai"))
 		CHECK_INT(time_zone_offset("Asia/Shanghai", DAY), 8 * 3600);
+}
+
+TEST("a schedule with several times in a minute starts one job in each, and does not mind the others")
+{
+	static const struct row rows[] = {
+		{ "'schedule':'@every 20s'", "01:00", AT0100 ":R=01:00a", "01:00:40", "| same 20" },
+		{ "'schedule':'@every 20s'", "01:00", AT0100 ":S=01:00x", "01:00:40", "| good=01:01 20" },
+		{ "'schedule':'@every 20s','concurrencyPolicy':'Replace'", "01:00", AT0100 ":R=01:00a", "01:00:40",
+		  "| same 20" },
+		{ "'schedule':'@every 20s'", "00:59", "", "01:00:00", "+" AT0100 " | same 20" },
+	};
+
+	CHECK_ROWS(rows);
 }
