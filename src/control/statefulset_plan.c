@@ -10,6 +10,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "control/share.h"
 
 /* The pods by ordinal, lowest first. */
 struct member {
@@ -188,13 +189,8 @@ static bool plan_surplus(struct work *w)
 static int64_t max_unavailable(const struct work *w)
 {
 	const json_t *v = jsonx_at(w->v->set, "spec.updateStrategy.rollingUpdate.maxUnavailable");
-	const char *text = json_string_value(v);
-	auto_free char *digits = text && *text ? xstrndup(text, strlen(text) - 1) : NULL;
-	int64_t most = json_is_integer(v) ? json_integer_value(v) : 1;
-	int64_t percent;
+	int64_t most = share_of(v, w->end - w->start, false);
 
-	if (digits && str_int64(digits, 0, 100, &percent))
-		most = (w->end - w->start) * percent / 100;
 	return most > 1 ? most : 1;
 }
 

@@ -210,6 +210,7 @@ TEST("an update goes from the top down to the partition, and waits for each pod"
 		{ ROLL("\"maxUnavailable\":2"), "R0a R1a R2a", "-2o -1o " },
 		{ ROLL("\"maxUnavailable\":\"70%\""), "R0a R1a R2a", "-2o -1o " },
 		{ ROLL("\"maxUnavailable\":\"1%\""), "R0a R1a R2a", "-2o " },
+		{ ROLL("\"maxUnavailable\":\"150%\""), "R0a R1a R2a", "-2o -1o -0o " },
 		{ "{\"replicas\":3,\"minReadySeconds\":10}", "R0a R1a Y2b", "" },
 		{ "{\"replicas\":2,\"ordinals\":{\"start\":5},\"updateStrategy\":{\"rollingUpdate\":{\"partition\":1}}"
 		  "}",
