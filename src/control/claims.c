@@ -11,6 +11,7 @@
  */
 #include "control/claims.h"
 
+#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/map.h"
@@ -29,10 +30,11 @@ struct claims {
 	struct loop_hook look;
 	struct loop_timer again;
 	int64_t delay_ms;
-	json_t *busy_volumes;     /* names with a write under way */
-	struct map busy_claims;   /* "ns/name" with a write or a question under way */
-	struct map said;          /* uid -> the last event's text */
-	struct request *requests; /* under way */
+	struct workqueue_counts counts; /* the one thing to look at is all claims and volumes */
+	json_t *busy_volumes;           /* names with a write under way */
+	struct map busy_claims;         /* "ns/name" with a write or a question under way */
+	struct map said;                /* uid -> the last event's text */
+	struct request *requests;       /* under way */
 };
 
 /* A write, or the question who uses a claim.  Until its answer nothing else is decided about what it is for. */
@@ -92,6 +94,13 @@ static struct claims *request_end(struct request *r)
 	return k;
 }
 
+static void wake(struct claims *k)
+{
+	k->counts.added += !k->counts.ready;
+	k->counts.ready = 1;
+	loop_schedule(k->client->loop, &k->look);
+}
+
 /* What nobody tells us of is looked at again, ever more rarely. */
 static void later(struct claims *k)
 {
@@ -113,7 +122,7 @@ static void on_written(void *arg, const json_t *obj, const struct err *e)
 	struct claims *k = request_end(r);
 
 	if (k && e->kind == ERR_NONE)
-		loop_schedule(k->client->loop, &k->look);
+		wake(k);
 	else if (k)
 		later(k);
 }
@@ -346,11 +355,13 @@ static void plan_volume(struct claims *k, const json_t *volume)
 static void on_look(void *arg)
 {
 	struct claims *k = arg;
+	int64_t start = clock_mono_ns();
 	json_auto_t *claims = NULL;
 	json_auto_t *volumes = NULL;
 	json_t *obj;
 	size_t i;
 
+	k->counts.ready = 0;
 	/* A claim that is merely not known yet must not be taken for deleted, nor a volume for lost. */
 	if (!informer_synced(k->claims) || !informer_synced(k->volumes) || !informer_synced(k->classes))
 		return;
@@ -360,13 +371,15 @@ static void on_look(void *arg)
 		plan_claim(k, obj, volumes, CLAIM_USE_UNKNOWN);
 	json_array_foreach (volumes, i, obj)
 		plan_volume(k, obj);
+	k->counts.looked++;
+	k->counts.busy_ns += clock_mono_ns() - start;
 }
 
 static void on_again(void *arg)
 {
 	struct claims *k = arg;
 
-	loop_schedule(k->client->loop, &k->look);
+	wake(k);
 }
 
 static void on_change(void *arg, const json_t *obj, const json_t *old)
@@ -376,7 +389,7 @@ static void on_change(void *arg, const json_t *obj, const json_t *old)
 	if (!obj)
 		map_remove(&k->said, jsonx_str_or(old, "metadata.uid", ""));
 	k->delay_ms = AGAIN_MS;
-	loop_schedule(k->client->loop, &k->look);
+	wake(k);
 }
 
 static void on_synced(void *arg)
@@ -420,4 +433,12 @@ void claims_free(struct claims *k)
 	map_done(&k->busy_claims);
 	map_done(&k->said);
 	free(k);
+}
+
+struct workqueue_counts claims_counts(const struct claims *k)
+{
+	struct workqueue_counts c = k->counts;
+
+	c.later = loop_timer_pending(&k->again);
+	return c;
 }

@@ -25,16 +25,20 @@ struct controller {
 	const char *needs; /* kinds without which it cannot work */
 	void *(*start)(struct client *c, struct owned *pods);
 	void (*stop)(void *k);
-	struct workqueue_counts (*counts)(const void *k); /* or NULL */
-	bool pods;                                        /* it shares the cache of pods */
+	struct workqueue_counts (*counts)(const void *k);
+	bool pods; /* it shares the cache of pods */
 };
 
 /* Gives a controller's own functions the types of the table: ALONE(x) for x_new(client), WITH_PODS(x) for
- * x_new(client, owned), and COUNTED(x) if there is x_counts(). */
-#define STOPPED(x_)                                                                                                    \
+ * x_new(client, owned). */
+#define SAME(x_)                                                                                                       \
 	static void stop_##x_(void *k)                                                                                 \
 	{                                                                                                              \
 		x_##_free(k);                                                                                          \
+	}                                                                                                              \
+	static struct workqueue_counts counts_##x_(const void *k)                                                      \
+	{                                                                                                              \
+		return x_##_counts(k);                                                                                 \
 	}
 #define ALONE(x_)                                                                                                      \
 	static void *start_##x_(struct client *c, struct owned *pods)                                                  \
@@ -42,18 +46,13 @@ struct controller {
 		(void)pods;                                                                                            \
 		return x_##_new(c);                                                                                    \
 	}                                                                                                              \
-	STOPPED(x_)
+	SAME(x_)
 #define WITH_PODS(x_)                                                                                                  \
 	static void *start_##x_(struct client *c, struct owned *pods)                                                  \
 	{                                                                                                              \
 		return x_##_new(c, pods);                                                                              \
 	}                                                                                                              \
-	STOPPED(x_)
-#define COUNTED(x_)                                                                                                    \
-	static struct workqueue_counts counts_##x_(const void *k)                                                      \
-	{                                                                                                              \
-		return x_##_counts(k);                                                                                 \
-	}
+	SAME(x_)
 
 /* clang-format off */
 ALONE(namespaces)
@@ -61,20 +60,19 @@ ALONE(gc)
 ALONE(endpoints)
 ALONE(claims)
 ALONE(service_accounts)
-WITH_PODS(jobs) COUNTED(jobs)
-ALONE(cronjobs) COUNTED(cronjobs)
-WITH_PODS(replicasets) COUNTED(replicasets)
-WITH_PODS(replicationcontrollers) COUNTED(replicationcontrollers)
-WITH_PODS(deployments) COUNTED(deployments)
-WITH_PODS(statefulsets) COUNTED(statefulsets)
-WITH_PODS(daemonsets) COUNTED(daemonsets)
-WITH_PODS(nodes) COUNTED(nodes)
-WITH_PODS(taint_eviction) COUNTED(taint_eviction)
-WITH_PODS(pod_gc) COUNTED(pod_gc)
-WITH_PODS(disruption) COUNTED(disruption)
+WITH_PODS(jobs)
+ALONE(cronjobs)
+WITH_PODS(replicasets)
+WITH_PODS(replicationcontrollers)
+WITH_PODS(deployments)
+WITH_PODS(statefulsets)
+WITH_PODS(daemonsets)
+WITH_PODS(nodes)
+WITH_PODS(taint_eviction)
+WITH_PODS(pod_gc)
+WITH_PODS(disruption)
 
-#define RUN(x_)         start_##x_, stop_##x_, NULL
-#define RUN_COUNTED(x_) start_##x_, stop_##x_, counts_##x_
+#define RUN(x_) start_##x_, stop_##x_, counts_##x_
 
 /* Started in this order, stopped in the opposite one. */
 static const struct controller controllers[] = {
@@ -83,17 +81,17 @@ static const struct controller controllers[] = {
 	{ "endpoint", "endpoints-controller", "v1/services v1/pods v1/endpoints discovery.k8s.io/v1/endpointslices", RUN(endpoints) },
 	{ "persistentvolume-binder", "persistentvolume-binder-controller", "v1/persistentvolumeclaims v1/persistentvolumes storage.k8s.io/v1/storageclasses", RUN(claims) },
 	{ "serviceaccount", "serviceaccount-controller", "v1/namespaces v1/serviceaccounts v1/configmaps v1/secrets", RUN(service_accounts) },
-	{ "job", "job-controller", "batch/v1/jobs v1/pods", RUN_COUNTED(jobs), .pods = true },
-	{ "cronjob", "cronjob-controller", "batch/v1/cronjobs batch/v1/jobs", RUN_COUNTED(cronjobs) },
-	{ "replicaset", "replicaset-controller", "apps/v1/replicasets v1/pods", RUN_COUNTED(replicasets), .pods = true },
-	{ "replicationcontroller", "replicationcontroller-controller", "v1/replicationcontrollers v1/pods", RUN_COUNTED(replicationcontrollers), .pods = true },
-	{ "deployment", "deployment-controller", "apps/v1/deployments apps/v1/replicasets v1/pods", RUN_COUNTED(deployments), .pods = true },
-	{ "statefulset", "statefulset-controller", "apps/v1/statefulsets apps/v1/controllerrevisions v1/persistentvolumeclaims v1/pods", RUN_COUNTED(statefulsets), .pods = true },
-	{ "daemonset", "daemonset-controller", "apps/v1/daemonsets apps/v1/controllerrevisions v1/pods v1/nodes", RUN_COUNTED(daemonsets), .pods = true },
-	{ "nodelifecycle", "node-lifecycle-controller", "v1/nodes v1/pods coordination.k8s.io/v1/leases", RUN_COUNTED(nodes), .pods = true },
-	{ "taint-eviction", "taint-eviction-controller", "v1/nodes v1/pods", RUN_COUNTED(taint_eviction), .pods = true },
-	{ "podgc", "pod-garbage-collector-controller", "v1/nodes v1/pods", RUN_COUNTED(pod_gc), .pods = true },
-	{ "disruption", "disruption-controller", "policy/v1/poddisruptionbudgets v1/pods", RUN_COUNTED(disruption), .pods = true },
+	{ "job", "job-controller", "batch/v1/jobs v1/pods", RUN(jobs), .pods = true },
+	{ "cronjob", "cronjob-controller", "batch/v1/cronjobs batch/v1/jobs", RUN(cronjobs) },
+	{ "replicaset", "replicaset-controller", "apps/v1/replicasets v1/pods", RUN(replicasets), .pods = true },
+	{ "replicationcontroller", "replicationcontroller-controller", "v1/replicationcontrollers v1/pods", RUN(replicationcontrollers), .pods = true },
+	{ "deployment", "deployment-controller", "apps/v1/deployments apps/v1/replicasets v1/pods", RUN(deployments), .pods = true },
+	{ "statefulset", "statefulset-controller", "apps/v1/statefulsets apps/v1/controllerrevisions v1/persistentvolumeclaims v1/pods", RUN(statefulsets), .pods = true },
+	{ "daemonset", "daemonset-controller", "apps/v1/daemonsets apps/v1/controllerrevisions v1/pods v1/nodes", RUN(daemonsets), .pods = true },
+	{ "nodelifecycle", "node-lifecycle-controller", "v1/nodes v1/pods coordination.k8s.io/v1/leases", RUN(nodes), .pods = true },
+	{ "taint-eviction", "taint-eviction-controller", "v1/nodes v1/pods", RUN(taint_eviction), .pods = true },
+	{ "podgc", "pod-garbage-collector-controller", "v1/nodes v1/pods", RUN(pod_gc), .pods = true },
+	{ "disruption", "disruption-controller", "policy/v1/poddisruptionbudgets v1/pods", RUN(disruption), .pods = true },
 };
 /* clang-format on */
 
@@ -197,7 +195,7 @@ void control_free(struct control *k)
 bool control_next(const struct control *k, size_t *pos, const char **ret_name, struct workqueue_counts *ret)
 {
 	for (; k && *pos < ARRAY_SIZE(controllers); (*pos)++)
-		if (k->running[*pos] && controllers[*pos].counts) {
+		if (k->running[*pos]) {
 			*ret_name = controllers[*pos].name;
 			*ret = controllers[*pos].counts(k->running[*pos]);
 			(*pos)++;

@@ -30,6 +30,7 @@ struct endpoints {
 	struct map spaces;   /* namespace -> struct space */
 	struct entry *dirty; /* first of a list */
 	struct entry **last;
+	struct workqueue_counts counts;
 	struct loop_hook work;
 	struct loop_timer retry;
 	unsigned calls; /* under way; the last frees us if `freed` */
@@ -119,6 +120,7 @@ static void put_on_list(struct endpoints *k, struct entry *e)
 
 static void mark(struct endpoints *k, struct entry *e)
 {
+	k->counts.added += !e->dirty;
 	put_on_list(k, e);
 	loop_schedule(k->client->loop, &k->work);
 }
@@ -235,6 +237,7 @@ static void on_written(void *arg, const json_t *obj, const struct err *e)
 		if (e->kind != ERR_CONFLICT && e->kind != ERR_FORBIDDEN)
 			log_warn("write endpoints service=%s/%s: %s, trying again", entry->space->name, entry->name,
 				 e->text);
+		k->counts.retried += !entry->dirty;
 		put_on_list(k, entry);
 		loop_timer_set(k->client->loop, &k->retry, RETRY_MS);
 	} else if (entry->dirty) {
@@ -370,7 +373,8 @@ static bool all_synced(const struct endpoints *k)
 static void on_work(void *arg)
 {
 	struct endpoints *k = arg;
-	int64_t end = clock_mono_ns() + TURN_NS;
+	int64_t start = clock_mono_ns();
+	int64_t end = start + TURN_NS;
 	struct entry *list;
 
 	if (!all_synced(k))
@@ -383,13 +387,17 @@ static void on_work(void *arg)
 
 		list = e->next;
 		e->dirty = false;
-		if (e->calls)
+		if (e->calls) {
 			put_on_list(k, e); /* on_written() comes back to it */
-		else if (clock_mono_ns() >= end)
-			mark(k, e);
-		else
+		} else if (clock_mono_ns() >= end) {
+			put_on_list(k, e);
+			loop_schedule(k->client->loop, &k->work);
+		} else {
+			k->counts.looked++;
 			look_at(k, e);
+		}
 	}
+	k->counts.busy_ns += clock_mono_ns() - start;
 }
 
 static void on_retry(void *arg)
@@ -463,4 +471,13 @@ void endpoints_free(struct endpoints *k)
 	k->freed = true;
 	if (!k->calls)
 		endpoints_done(k);
+}
+
+struct workqueue_counts endpoints_counts(const struct endpoints *k)
+{
+	struct workqueue_counts c = k->counts;
+
+	for (const struct entry *e = k->dirty; e; e = e->next)
+		c.ready++;
+	return c;
 }

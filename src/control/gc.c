@@ -18,6 +18,7 @@
  */
 #include "control/gc.h"
 
+#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -58,6 +59,7 @@ struct gc {
 	struct gc_graph graph;
 	struct map leavers; /* uid -> struct leaver */
 	struct uid_queue doubted, orphaned, leaving;
+	int64_t busy_ns; /* spent on them */
 	struct loop_hook work;
 	struct loop_timer reload;
 	unsigned asked; /* answers still to come; the last one frees us if `freed` */
@@ -590,10 +592,12 @@ static void serve_leaving(struct gc *g)
 static void on_work(void *arg)
 {
 	struct gc *g = arg;
+	int64_t start = clock_mono_ns();
 
 	serve_leaving(g);
 	serve(g, &g->orphaned, serve_orphan);
 	serve(g, &g->doubted, inquire);
+	g->busy_ns += clock_mono_ns() - start;
 	if (g->leaving.n || g->orphaned.n || g->doubted.n)
 		loop_schedule(g->client->loop, &g->work);
 }
@@ -711,4 +715,17 @@ void gc_free(struct gc *g)
 	g->freed = true;
 	if (!g->asked)
 		free(g);
+}
+
+struct workqueue_counts gc_counts(const struct gc *g)
+{
+	const struct uid_queue *queues[] = { &g->doubted, &g->orphaned, &g->leaving };
+	struct workqueue_counts c = { .busy_ns = g->busy_ns };
+
+	for (size_t i = 0; i < ARRAY_SIZE(queues); i++) {
+		c.added += queues[i]->pushed;
+		c.looked += queues[i]->stolen;
+		c.ready += queues[i]->n;
+	}
+	return c;
 }

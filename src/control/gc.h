@@ -4,10 +4,12 @@
 #define STOKER_CONTROL_GC_H
 
 #include "client/client.h"
+#include "control/workqueue.h"
 
 struct gc;
 struct gc *gc_new(struct client *c);
 void gc_free(struct gc *g);
+struct workqueue_counts gc_counts(const struct gc *g);
 
 /* What is known of one owner of an object. */
 enum gc_owner {

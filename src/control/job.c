@@ -289,5 +289,5 @@ void jobs_free(struct jobs *k)
 
 struct workqueue_counts jobs_counts(const struct jobs *k)
 {
-	return keeper_counts(k->keeper);
+	return workqueue_counts_sum(keeper_counts(k->keeper), workqueue_counts(k->strays));
 }

@@ -23,6 +23,7 @@
 struct namespaces {
 	struct client *client;
 	struct informer *informer;
+	struct workqueue_counts counts;
 	struct map sweeps; /* name -> struct sweep, while a namespace is going */
 };
 
@@ -222,6 +223,7 @@ static void start_over(void *arg)
 {
 	struct sweep *s = arg;
 
+	s->owner->counts.looked++;
 	s->waiting = true;
 	resources_load(s->owner->client, on_resources, s);
 }
@@ -257,6 +259,7 @@ static void on_change(void *arg, const json_t *obj, const json_t *old)
 	s->name = xstrdup(name);
 	s->again = (struct loop_timer){ .fire = start_over, .arg = s };
 	map_set(&n->sweeps, name, s);
+	n->counts.added++;
 	start_over(s);
 }
 
@@ -278,4 +281,17 @@ void namespaces_free(struct namespaces *n)
 	informer_free(n->informer);
 	map_done(&n->sweeps);
 	free(n);
+}
+
+/* One whose answers are awaited is being looked at. */
+struct workqueue_counts namespaces_counts(const struct namespaces *n)
+{
+	struct workqueue_counts c = n->counts;
+	const char *name;
+	size_t pos = 0;
+	void *sweep;
+
+	while (map_next(&n->sweeps, &pos, &name, &sweep))
+		c.later += loop_timer_pending(&((const struct sweep *)sweep)->again);
+	return c;
 }

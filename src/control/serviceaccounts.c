@@ -268,3 +268,8 @@ void service_accounts_free(struct service_accounts *k)
 	workqueue_free(k->queue);
 	free(k);
 }
+
+struct workqueue_counts service_accounts_counts(const struct service_accounts *k)
+{
+	return workqueue_counts(k->queue);
+}

@@ -28,6 +28,7 @@ static void grow(struct uid_queue *q)
 
 void uid_queue_push(struct uid_queue *q, const char *uid)
 {
+	q->pushed++;
 	if (q->n == q->cap)
 		grow(q);
 	q->items[(q->first + q->n++) % q->cap] = xstrdup(uid);
@@ -42,5 +43,6 @@ char *uid_queue_steal(struct uid_queue *q)
 	uid = q->items[q->first];
 	q->first = (q->first + 1) % q->cap;
 	q->n--;
+	q->stolen++;
 	return uid;
 }

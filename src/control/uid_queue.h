@@ -4,10 +4,12 @@
 #define STOKER_CONTROL_UID_QUEUE_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct uid_queue {
 	char **items; /* a ring */
 	size_t first, n, cap;
+	uint64_t pushed, stolen; /* ever */
 };
 
 void uid_queue_done(struct uid_queue *q);

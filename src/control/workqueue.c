@@ -249,6 +249,16 @@ struct workqueue_counts workqueue_counts(const struct workqueue *q)
 	return c;
 }
 
+struct workqueue_counts workqueue_counts_sum(struct workqueue_counts a, struct workqueue_counts b)
+{
+	return (struct workqueue_counts){ .added = a.added + b.added,
+					  .looked = a.looked + b.looked,
+					  .retried = a.retried + b.retried,
+					  .ready = a.ready + b.ready,
+					  .later = a.later + b.later,
+					  .busy_ns = a.busy_ns + b.busy_ns };
+}
+
 void workqueue_start(struct workqueue *q)
 {
 	q->started = true;

@@ -42,5 +42,7 @@ void workqueue_written(struct workqueue *q, const char *key, bool failed);
 /* How often it failed in a row. */
 unsigned workqueue_failures(const struct workqueue *q, const char *key);
 struct workqueue_counts workqueue_counts(const struct workqueue *q);
+/* Of a controller with two queues. */
+struct workqueue_counts workqueue_counts_sum(struct workqueue_counts a, struct workqueue_counts b);
 
 #endif

@@ -134,3 +134,45 @@ TEST("a list of resources has what it has, and custom groups are told from Kuber
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		CHECK_INT(served_is_custom(rows[i].api_version), rows[i].custom);
 }
+
+TEST("each controller that runs is told of, and that it looked at something")
+{
+	static const char *const names[] = { "namespace", "garbagecollector", "endpoint", "persistentvolume-binder",
+					     "serviceaccount" };
+	struct server s = server_new();
+	struct client *c = client_local_new(s.api, &caller_system);
+	auto_sbuf struct sbuf text = SBUF(65536);
+	control_set set = 0;
+	struct control *k;
+
+	CHECK_INT(control_choose("*", &set, &s.e), 0);
+	k = control_new(c, set);
+	for (int i = 0; i < 3; i++)
+		server_settle(&s);
+	server_do(&s, VERB_CREATE, "v1/namespaces", "", NULL, "{'metadata':{'name':'n'}}");
+	server_do(&s, VERB_DELETE, "v1/namespaces", "", "n", NULL);
+	server_do(&s, VERB_CREATE, "v1/services", "default", NULL,
+		  "{'metadata':{'name':'s'},'spec':{'selector':{'a':'b'},'ports':[{'port':80}]}}");
+	server_do(&s, VERB_CREATE, "v1/configmaps", "default", NULL,
+		  "{'metadata':{'name':'m','ownerReferences':[{'apiVersion':'v1','kind':'ConfigMap','name':'x',"
+		  "'uid':'x'}]}}");
+	for (int i = 0; i < 3; i++)
+		server_settle(&s);
+	control_metrics(k, &text);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		static const char *const samples[] = { "workqueue_adds_total",
+						       "workqueue_work_duration_seconds_count" };
+
+		for (size_t n = 0; n < ARRAY_SIZE(samples); n++) {
+			auto_free char *any = xasprintf("\n%s{name=\"%s\"} ", samples[n], names[i]);
+			auto_free char *none = xasprintf("%s0\n", any);
+
+			if (!strstr(text.p, any) || strstr(text.p, none))
+				test_fail(__FILE__, __LINE__, "%s of %s", samples[n], names[i]);
+		}
+	}
+	control_free(k);
+	server_settle(&s);
+	client_free(c);
+	server_done(&s);
+}
