@@ -27,6 +27,7 @@ struct jobs {
 	struct keeper *keeper;
 	struct workqueue *strays;   /* pods by uid */
 	struct calls *stray_writes; /* by the pod's uid too */
+	struct map past;            /* "ns/name" -> struct job_past, of Jobs that have one */
 	struct map manual;          /* "ns/name" of Jobs with a selector of their author's -> struct selector */
 };
 
@@ -99,10 +100,12 @@ static void plan(void *arg, const char *key, const json_t *job)
 	struct jobs *k = arg;
 	struct owned_list own = owned_by(k->owned, jsonx_str_or(job, "metadata.uid", ""));
 	auto_free const struct pod_facts **pods = xcalloc(own.n + 1, sizeof(*pods));
+	const struct job_past *past = map_find(&k->past, key);
 	struct job_view v = { .job = job,
 			      .pods = pods,
 			      .n = own.n,
 			      .now = clock_wall(),
+			      .past = past ? *past : (struct job_past){ 0 },
 			      .create_most = keeper_failures(k->keeper, key) ? 1 : JOB_CREATE_MOST };
 	struct job_plan p;
 
@@ -176,6 +179,7 @@ static void on_job(void *arg, const char *key, const json_t *obj, const json_t *
 			if (own.pods[i]->facts.tracked)
 				workqueue_add(k->strays, own.pods[i]->facts.uid);
 		map_remove(&k->manual, key);
+		map_remove(&k->past, key);
 	}
 	if (obj && jsonx_bool_or(obj, "spec.manualSelector", false) && !map_find(&k->manual, key) &&
 	    selector_from_json(jsonx_at(obj, "spec.selector"), &selector, &e) == 0) {
@@ -196,11 +200,32 @@ static bool shows(const struct pod_facts *now, const struct pod_facts *old)
 	return now->ready != old->ready;
 }
 
+/* Of a pod that was deleted while it ran the end is not the Job's failure, and it is replaced at once. */
+static void remember(struct jobs *k, const char *key, const struct pod_facts *pod, const struct pod_facts *old)
+{
+	const char *uid = jsonx_str(keeper_find(k->keeper, key), "metadata.uid");
+	struct job_past *past;
+
+	if (pod && pod->phase == POD_IS_SUCCEEDED && (!old || old->phase != POD_IS_SUCCEEDED))
+		map_remove(&k->past, key);
+	if (pod || old->phase != POD_IS_FAILED || old->deleting || !uid ||
+	    !str_same(jsonx_str(controller_of(old->obj), "uid"), uid))
+		return;
+	past = map_find(&k->past, key);
+	if (!past) {
+		past = xcalloc(1, sizeof(*past));
+		map_set(&k->past, key, past);
+	}
+	past->failures++;
+	past->last = old->finished > past->last ? old->finished : past->last;
+}
+
 static enum keeper_when on_pod(void *arg, const char *key, const struct pod_facts *pod, const struct pod_facts *old)
 {
 	struct jobs *k = arg;
 	bool running = pod && old && old->phase == POD_IS_PENDING && pod->phase == POD_IS_RUNNING;
 
+	remember(k, key, pod, old);
 	if (pod && pod->tracked && keeper_synced(k->keeper) && !keeper_find(k->keeper, key))
 		workqueue_add(k->strays, pod->uid);
 	if (matters(pod, old) && !running)
@@ -272,6 +297,7 @@ struct jobs *jobs_new(struct client *c, struct owned *owned)
 	k->strays = workqueue_new(c->loop, look_at_stray, k);
 	k->stray_writes = calls_new(c, on_stray_idle, k);
 	map_init(&k->manual, decref_selector);
+	map_init(&k->past, free);
 	k->keeper = keeper_new(c, owned, &job_kind, k);
 	return k;
 }
@@ -284,6 +310,7 @@ void jobs_free(struct jobs *k)
 	workqueue_free(k->strays);
 	calls_free(k->stray_writes);
 	map_done(&k->manual);
+	map_done(&k->past);
 	free(k);
 }
 

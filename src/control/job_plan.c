@@ -324,6 +324,10 @@ static int64_t wait_for_all(const struct job_work *w)
 		failures++;
 		last = p->finished > last ? p->finished : last;
 	}
+	if (v->past.failures && v->past.last >= success) {
+		failures += v->past.failures;
+		last = v->past.last > last ? v->past.last : last;
+	}
 	return failures ? last + back_off(failures) - w->now : 0;
 }
 

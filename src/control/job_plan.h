@@ -21,11 +21,18 @@
 
 #define JOB_CREATE_MOST 100 /* pods made for one Job in a turn, so that a large one does not hold the others */
 
+/* Failed pods that are gone: whoever deletes them must not end the back-off. */
+struct job_past {
+	int64_t failures;
+	int64_t last; /* when the newest ended */
+};
+
 struct job_view {
 	const json_t *job;
 	const struct pod_facts *const *pods;
 	size_t n;
-	int64_t now;        /* seconds since 1970 */
+	int64_t now; /* seconds since 1970 */
+	struct job_past past;
 	size_t create_most; /* 1 after a failed creation: why try a hundred times what fails */
 };
 

@@ -272,6 +272,42 @@ TEST("a success is recorded, let go and counted, in this order")
 	CHECK_ROWS(rows);
 }
 
+TEST("failed pods that are gone keep the back-off, until one succeeds")
+{
+	static const struct {
+		struct job_past past;
+		const char *pods;
+		int64_t again;
+	} rows[] = {
+		{ { 0 }, "", -1 },
+		{ { 1, NOW - 3 }, "", 7 },
+		{ { 1, NOW - 10 }, "", -1 },
+		{ { 2, NOW - 10 }, "", 10 },
+		{ { 1, NOW - 30 }, "b:Fn@10", 10 },
+		{ { 1, NOW - 10 }, "b:Fn@30", 10 },
+		{ { 3, NOW - 10 }, "b:Sn@5", -1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *job =
+			sample_json("{'metadata':{'name':'j','namespace':'ns','uid':'u'},'spec':{'parallelism':"
+				    "1,'completions':5,'backoffLimit':6},'status':{'startTime':"
+				    "'2001-09-09T01:46:30Z'}}");
+		json_auto_t *pod = *rows[i].pods ? pod_of(rows[i].pods) : NULL;
+		struct pod_facts facts = pod_facts(pod);
+		const struct pod_facts *pods[] = { &facts };
+		struct job_view v = {
+			.job = job, .pods = pods, .n = pod != NULL, .now = NOW, .past = rows[i].past, .create_most = 1
+		};
+		struct job_plan p;
+
+		job_plan(&v, &p);
+		CHECK_INT(p.again, rows[i].again);
+		CHECK_INT(p.ncreate, rows[i].again < 0);
+		job_plan_done(&p);
+	}
+}
+
 TEST("failures are counted, retried ever later, and end the job when there are too many")
 {
 	static const struct row rows[] = {

@@ -195,6 +195,38 @@ TEST("a deleted job takes its pods with it, whether they run or have ended")
 	cluster_done(&c);
 }
 
+TEST("who deletes a failed pod does not end the back-off")
+{
+	struct cluster c = cluster_new(false);
+	struct api_request req = server_request(&c.s, VERB_PATCH, "v1/pods", "default", NULL);
+	auto_free char *body = NULL;
+	char now[CLOCK_RFC3339_LEN];
+
+	clock_fake(1700000040);
+	job_make(&c, "a", "", "");
+	CHECK(count_wait(&c, "v1/pods", 1));
+	json_auto_t *pods = all_of(&c, "v1/pods");
+
+	clock_rfc3339(clock_wall(), now);
+	body = xasprintf("{'status':{'phase':'Failed','containerStatuses':[{'name':'c','state':{'terminated':{"
+			 "'exitCode':1,'finishedAt':'%s'}}}]}}",
+			 now);
+	req.name = jsonx_str(json_array_get(pods, 0), "metadata.name");
+	req.subresource = "status";
+	req.patch = PATCH_MERGE;
+	json_decref(server_call(&c.s, &req, body));
+	CHECK(number_wait(&c, "a", "status.failed", 1));
+	server_do(&c.s, VERB_DELETE, "v1/pods", "default", req.name, NULL);
+	for (int i = 0; i < 5; i++)
+		server_settle(&c.s);
+	CHECK(count_wait(&c, "v1/pods", 0));
+	clock_fake(1700000051);
+	patch_job(&c, "a", "{'metadata':{'annotations':{'look':'now'}}}");
+	CHECK(count_wait(&c, "v1/pods", 1));
+	clock_fake(-1);
+	cluster_done(&c);
+}
+
 TEST("orphaned pods lose the finalizer, and a job with the same selector adopts them")
 {
 	struct cluster c = cluster_new(true);
