@@ -15,6 +15,7 @@
 #include "cli/connect.h"
 #include "cli/ending.h"
 #include "cli/ps_rows.h"
+#include "cli/show.h"
 #include "kinds/core.h"
 #include "kinds/rest.h"
 
@@ -24,7 +25,7 @@
 
 struct kill_settings {
 	struct connect_settings connect;
-	const char *ns;
+	const char *ns, *output;
 	int64_t timeout;
 	bool now, all, yes, remove, no_wait;
 };
@@ -52,6 +53,13 @@ static const struct opt kill_opts[] = {
 	  .arg = "TIME",
 	  .help = "wait no longer than that; it goes on ending (default: as long as it takes)" },
 	NAMESPACE_OPT(AT(ns), "where to look"),
+	{ .name = "output",
+	  .letter = 'o',
+	  .type = OPT_CHOICE,
+	  .offset = AT(output),
+	  .arg = "FORM",
+	  .choices = "wide|json|yaml|name",
+	  .help = "print no sentences but what was ended, as it was" },
 	CONNECT_OPTS,
 	OPT_END,
 };
@@ -64,7 +72,7 @@ struct item {
 	struct ending *ending; /* or NULL: nothing to wait for */
 	size_t pods;           /* that were alive */
 	bool over;             /* it had ended before */
-	bool gone;
+	bool gone;             /* or with --no-wait: about to be */
 };
 
 struct session {
@@ -174,7 +182,8 @@ static void on_gone(void *arg)
 	struct item *i = arg;
 
 	i->session->waiting--;
-	say_done(i);
+	if (!i->session->s->output)
+		say_done(i);
 	i->gone = true;
 }
 
@@ -212,7 +221,9 @@ static int begin(struct session *s, struct item *i, struct err *e)
 	if (ending_begin(s->c.client, &i->found, s->s->now, e) < 0)
 		return -1;
 	if (s->s->no_wait) {
-		printf("%s/%s is being %s\n", i->found.kind->singular, i->found.name, verb_of(i));
+		if (!s->s->output)
+			printf("%s/%s is being %s\n", i->found.kind->singular, i->found.name, verb_of(i));
+		i->gone = true;
 		return 0;
 	}
 	s->waiting++;
@@ -273,11 +284,24 @@ static int end_all(struct session *s)
 	return s->status;
 }
 
+static void show_ended(const struct session *s)
+{
+	const struct found **shown = xcalloc(s->n + 1, sizeof(*shown));
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		if (s->items[i].gone)
+			shown[n++] = &s->items[i].found;
+	show_found(s->c.client, s->s->output, shown, n);
+	free(shown);
+}
+
 /* ---- the command ---- */
 
 static int find_and_end(struct session *s, char **names, int n)
 {
 	struct err e = ERR_INIT;
+	int status;
 
 	if (!s->s->all == !n) {
 		err_set(&e, ERR_BAD_REQUEST,
@@ -289,7 +313,10 @@ static int find_and_end(struct session *s, char **names, int n)
 		return command_fail(s->cmd, &e);
 	if (!s->n)
 		fprintf(stderr, "Nothing runs in namespace %s.\n", s->ns);
-	return end_all(s);
+	status = end_all(s);
+	if (s->s->output)
+		show_ended(s);
+	return status;
 }
 
 static int run_kill(const struct command *cmd, int argc, char **argv)
@@ -319,7 +346,7 @@ static int run_kill(const struct command *cmd, int argc, char **argv)
 
 const struct command cmd_kill = {
 	.name = "kill",
-	.args = "[KIND/]NAME... [--now] [--all] [-y]",
+	.args = "[KIND/]NAME... [--now] [--all] [-y] [-o wide|json|yaml|name]",
 	.summary = "End work: jobs, pods, Deployments and their like",
 	.details = "The work's pods get SIGTERM, and SIGKILL after their grace period; then its object is deleted. "
 		   "What it\n"

@@ -22,6 +22,7 @@
 #include "cli/output.h"
 #include "cli/run_job.h"
 #include "cli/run_watch.h"
+#include "cli/show.h"
 #include "kinds/rest.h"
 
 #define ENV_FILE_MAX (1024 * 1024)
@@ -153,8 +154,8 @@ static const struct opt run_opts[] = {
 	  .type = OPT_CHOICE,
 	  .offset = AT(output),
 	  .arg = "FORM",
-	  .choices = "json|yaml|name",
-	  .help = "print the job as json or yaml instead of its name" },
+	  .choices = "wide|json|yaml|name",
+	  .help = "print the job as json, yaml or a line of ps, instead of its name" },
 	NAMESPACE_OPT(AT(job.ns), "where to run it"),
 	{ .name = "help", .letter = 'h', .type = OPT_FLAG, .offset = AT(help), .help = "show this" },
 	CONNECT_OPTS,
@@ -345,6 +346,14 @@ static int print_dry(const struct session *s)
 	const char *form = s->s->output ? s->s->output : "yaml";
 	json_auto_t *items = json_pack("[O]", s->job);
 
+	if (streq(form, "wide")) {
+		struct found job;
+
+		found_init(&job, &kind_job, s->job);
+		show_found(NULL, form, &(const struct found *){ &job }, 1);
+		found_done(&job);
+		return 0;
+	}
 	if (s->service)
 		json_array_append(items, s->service);
 	if (s->service || streq(form, "name"))
@@ -356,12 +365,7 @@ static int print_dry(const struct session *s)
 
 static void say_submitted(const struct session *s, const struct found *job)
 {
-	json_auto_t *items = json_pack("[O]", job->obj);
-
-	if (s->s->output && !streq(s->s->output, "name"))
-		output_object(s->s->output, job->obj);
-	else
-		output_list("name", items);
+	show_found(s->c.client, s->s->output ? s->s->output : "name", &job, 1);
 	if (isatty(STDERR_FILENO) && !s->s->quiet)
 		fprintf(stderr,
 			"`stoker logs -f %s` shows its output, `stoker wait %s` waits for its end, `stoker kill %s` "

@@ -12,13 +12,14 @@
 #include "base/mem.h"
 #include "cli/connect.h"
 #include "cli/find.h"
+#include "cli/show.h"
 #include "cli/wait_verdict.h"
 
 #define STATUS_TIMEOUT 124 /* timeout(1)'s */
 
 struct wait_settings {
 	struct connect_settings connect;
-	const char *ns, *what;
+	const char *ns, *what, *output;
 	int64_t timeout;
 	bool any, quiet;
 };
@@ -41,6 +42,13 @@ static const struct opt wait_opts[] = {
 	{ .name = "any", .type = OPT_FLAG, .offset = AT(any), .help = "come back for the first of several" },
 	{ .name = "quiet", .letter = 'q', .type = OPT_FLAG, .offset = AT(quiet), .help = "print nothing but errors" },
 	NAMESPACE_OPT(AT(ns), "where to look"),
+	{ .name = "output",
+	  .letter = 'o',
+	  .type = OPT_CHOICE,
+	  .offset = AT(output),
+	  .arg = "FORM",
+	  .choices = "wide|json|yaml|name",
+	  .help = "print no sentences but what was waited for, as it is at the end" },
 	CONNECT_OPTS,
 	OPT_END,
 };
@@ -71,6 +79,11 @@ struct session {
 	int status;
 };
 
+static bool speaks(const struct session *s)
+{
+	return !s->s->quiet && !s->s->output;
+}
+
 static void judge(struct item *i, const json_t *obj)
 {
 	struct session *s = i->session;
@@ -81,6 +94,10 @@ static void judge(struct item *i, const json_t *obj)
 	/* Another one of its name is not it. */
 	if (obj && i->uid && !str_same(jsonx_str(obj, "metadata.uid"), i->uid))
 		obj = NULL;
+	if (obj) {
+		json_decref(i->found.obj);
+		i->found.obj = json_incref((json_t *)obj);
+	}
 	sbuf_reset(&i->sentence);
 	v = wait_judge(&i->what, i->found.kind, obj, &i->sentence);
 	if (v == WAIT_ON)
@@ -90,7 +107,7 @@ static void judge(struct item *i, const json_t *obj)
 	s->came += v == WAIT_CAME;
 	if (v == WAIT_NEVER)
 		s->status = 1;
-	if (v == WAIT_NEVER || !s->s->quiet)
+	if (v == WAIT_NEVER || speaks(s))
 		fprintf(v == WAIT_CAME ? stdout : stderr, "%s/%s %s\n", i->found.kind->singular, i->found.name,
 			i->sentence.p);
 }
@@ -167,6 +184,19 @@ static int watch(struct session *s)
 	return s->waiting ? say_late(s) : s->status;
 }
 
+/* What is gone is shown as it was last seen; what was gone before, not at all. */
+static void show_items(const struct session *s)
+{
+	const struct found **shown = xcalloc(s->n + 1, sizeof(*shown));
+	size_t n = 0;
+
+	for (size_t k = 0; k < s->n; k++)
+		if (s->items[k].found.obj && (s->items[k].settled || !s->s->any))
+			shown[n++] = &s->items[k].found;
+	show_found(s->c.client, s->s->output, shown, n);
+	free(shown);
+}
+
 /* ---- the command ---- */
 
 static int take(struct session *s, const char *arg, struct item *i, struct err *e)
@@ -178,7 +208,7 @@ static int take(struct session *s, const char *arg, struct item *i, struct err *
 		err_clear(e);
 		i->settled = true;
 		s->came++;
-		if (!s->s->quiet)
+		if (speaks(s))
 			printf("%s is deleted\n", arg);
 		return 0;
 	}
@@ -223,13 +253,15 @@ static int run_wait(const struct command *cmd, int argc, char **argv)
 	for (; s.n < (size_t)nrest && e.kind == ERR_NONE; s.n++)
 		take(&s, rest[s.n], &s.items[s.n], &e);
 	s.status = e.kind == ERR_NONE ? watch(&s) : command_fail(cmd, &e);
+	if (settings.output && e.kind == ERR_NONE && !s.interrupted)
+		show_items(&s);
 	session_done(&s);
 	return s.status;
 }
 
 const struct command cmd_wait = {
 	.name = "wait",
-	.args = "[KIND/]NAME... [--for STATE] [--timeout TIME] [--any]",
+	.args = "[KIND/]NAME... [--for STATE] [--timeout TIME] [--any] [-o wide|json|yaml|name]",
 	.summary = "Wait until work has ended, is ready or is gone",
 	.details = "Exit status: 0 when what was waited for has come, 1 if it cannot come any more (a job that failed, "
 		   "was\n"
@@ -239,6 +271,7 @@ const struct command cmd_wait = {
 		   "  stoker wait job/a job/b --timeout 2h       # both\n"
 		   "  stoker wait a b --any                      # the first\n"
 		   "  stoker wait deployment/web                 # until it is ready\n"
+		   "  stoker wait train-7 -o json | jq .status\n"
 		   "  stoker wait train-7 --for running; stoker logs -f train-7\n"
 		   "  stoker wait pod/x --for condition=Ready=False\n",
 	.names = true,

@@ -75,6 +75,10 @@ is "names are for scripts" "$(s ps -o name | grep -c '^job/')" "$(s ps | grep -c
 is "an old server's colours are not for pipes" "$(s ps | grep -c $'\033')" 0
 is "wait has the job's verdict" "$(status s wait quick) $(cat "$OUT"); $(status s wait one) $(cat "$ERR")" "0 job/quick succeeded; 1 job/one failed: BackoffLimitExceeded: Job has reached the specified backoff limit"
 is "of several any will do" "$(status s wait --any wide quick)" 0
+is "it prints the object if one likes" "$(s wait quick -o json | jq -r '.kind, .metadata.name, .status.succeeded' | tr '\n' ' ')" "Job quick 1 "
+is "several are a list" "$(s wait quick again -o json | jq -r '.kind, (.items[] | .kind + "/" + .metadata.name)' | tr '\n' ' ')" "List Job/quick Job/again "
+is "in YAML, and when it failed" "$(status s wait one -o yaml) $(grep -c '^kind: Job' "$OUT")" "1 1"
+like "or as a row" "$(s wait quick -o wide)" '^job/quick +Succeeded +1/1 .* true +-$'
 is "by any condition" "$(status s wait --for condition=complete quick)" 0
 is "what is not there is told" "$(status s wait nothing)" 1
 like "with advice" "$(cat "$ERR")" 'there is no workload "nothing" in namespace "default"; `stoker ps -a`'
@@ -86,6 +90,10 @@ ok "and has said so" eventually 10 eval '[ "$("$STOKER" logs long)" = ready ]'
 is "kill ends it, and waits for that" "$(s kill long)" "job/long ended (1 pod stopped)"
 is "its output stays, to the last word" "$(s logs long | tr '\n' ' ')" "ready saved "
 is "what has ended is left alone" "$(status s kill one) $(cat "$ERR")" "0 job/one had ended before (Failed); nothing was done. --remove removes its record."
+like "run can print a row" "$(s run --name rowed -o wide -- sleep 1000)" '^job/rowed +Pending +0/1 .* sleep 1000 '
+is "kill says what it ended" "$(s kill rowed -o json | jq -r '.kind + "/" + .metadata.name')" Job/rowed
+is "in all forms" "$(s run --name rowed -- sleep 1000 >/dev/null; s kill rowed -o name)" job/rowed
+is "and nothing if it ended nothing" "$(s kill one -o json 2>/dev/null | jq -r '.kind, (.items | length)' | tr '\n' ' ')" "List 0 "
 s run --name stubborn -- sh -c 'trap "" TERM; while :; do sleep 0.1; done' >/dev/null
 s wait -q --for running stubborn
 is "--now does not ask" "$(s kill --now stubborn)" "job/stubborn ended (1 pod stopped)"
