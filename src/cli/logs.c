@@ -2,7 +2,8 @@
 /* logs.c - `stoker logs`: what a pod or a job has printed, while it runs, after its end, and when it is deleted
  *
  * The server is first asked what logs there are under the name (api/rest_logs.c).  One pod's are shown as they are; of
- * several the command says which, unless it may show all.  Lines of more than one log carry their origin.
+ * several the command says which, unless it may show all.  Lines of more than one log carry their origin; as JSON each
+ * line does.
  */
 #include <ctype.h>
 #include <signal.h>
@@ -64,7 +65,7 @@ static const struct opt logs_opts[] = {
 	  .offset = AT(output),
 	  .arg = "FORM",
 	  .choices = "text|json",
-	  .help = "how to print the list (json implies --list)" },
+	  .help = "json: each line, or with --list each log, as an object" },
 	CONNECT_OPTS,
 	OPT_END,
 };
@@ -90,6 +91,11 @@ struct origin {
 	void *stream;                /* while it runs */
 	struct sbuf line;            /* the beginning of one, where lines are marked */
 };
+
+static bool is_json(const struct session *s)
+{
+	return s->s->output && streq(s->s->output, "json");
+}
 
 /* ---- the name ---- */
 
@@ -206,7 +212,7 @@ static int print_list(const struct session *s, const json_t *items)
 	json_t *item;
 	size_t i;
 
-	if (s->s->output && streq(s->s->output, "json")) {
+	if (is_json(s)) {
 		auto_sbuf struct sbuf out = SBUF(SIZE_MAX / 2);
 
 		jsonx_dump_pretty(items, &out);
@@ -235,14 +241,16 @@ static void add_origin(struct session *s, const json_t *item, const char *contai
 
 static void add_pod(struct session *s, const json_t *item)
 {
+	json_t *containers = json_object_get(item, "containers");
+	bool each = s->s->all_containers || (is_json(s) && !s->s->container && json_array_size(containers) == 1);
 	json_t *c;
 	size_t i;
 
-	if (!s->s->all_containers) {
+	if (!each) {
 		add_origin(s, item, s->s->container);
 		return;
 	}
-	json_array_foreach (json_object_get(item, "containers"), i, c)
+	json_array_foreach (containers, i, c)
 		add_origin(s, item, jsonx_str_or(c, "name", ""));
 }
 
@@ -302,10 +310,57 @@ static void print(struct session *s, struct str text)
 		s->deaf = true;
 }
 
+/* Programs print any bytes, JSON has text: what is none becomes the character that stands for such. */
+static json_t *text_of(struct str line)
+{
+	auto_sbuf struct sbuf text = SBUF(3 * LINE_LIMIT);
+
+	if (!line.n || str_is_utf8(line.p, line.n))
+		return json_stringn(line.n ? line.p : "", line.n);
+	for (size_t i = 0, n; i < line.n; i += n) {
+		for (n = 1; n < 4 && i + n < line.n && ((unsigned char)line.p[i + n] & 0xc0) == 0x80; n++)
+			;
+		if (str_is_utf8(line.p + i, n))
+			sbuf_add(&text, line.p + i, n);
+		else
+			sbuf_adds(&text, "\xef\xbf\xbd");
+	}
+	return json_stringn(text.p, text.n);
+}
+
+static void print_object(struct origin *o)
+{
+	json_auto_t *obj =
+		json_pack("{s:s, s:s*}", "pod", o->pod ? o->pod : o->session->name, "container", o->container);
+	auto_sbuf struct sbuf out = SBUF(SIZE_MAX / 2);
+	struct str line = sbuf_str(&o->line);
+	struct str rest = line;
+	struct str word;
+	int64_t us;
+
+	if (str_split(&rest, ' ', &word) && word.n < 64) {
+		auto_free char *time = xstrndup(word.p, word.n);
+
+		if (clock_parse_rfc3339(time, &us)) {
+			json_object_set_new(obj, "time", json_string(time));
+			line = rest;
+		}
+	}
+	json_object_set_new(obj, "line", text_of(line));
+	jsonx_dump(obj, &out);
+	sbuf_addc(&out, '\n');
+	print(o->session, sbuf_str(&out));
+	sbuf_reset(&o->line);
+}
+
 static void print_marked(struct origin *o)
 {
 	auto_sbuf struct sbuf mark = SBUF(1024);
 
+	if (is_json(o->session)) {
+		print_object(o);
+		return;
+	}
 	sbuf_addf(&mark, "[%s%s%s] ", o->pod ? o->pod : o->session->name, o->container ? "/" : "",
 		  o->container ? o->container : "");
 	print(o->session, sbuf_str(&mark));
@@ -319,7 +374,7 @@ static void on_piece(void *arg, struct str piece)
 	struct origin *o = arg;
 	const char *nl;
 
-	if (o->session->n == 1) {
+	if (o->session->n == 1 && !is_json(o->session)) {
 		print(o->session, piece);
 	} else {
 		while (piece.n && (nl = memchr(piece.p, '\n', piece.n))) {
@@ -379,7 +434,7 @@ static void start(struct origin *o)
 		add_query(&path, "follow", "true");
 	if (s->s->previous)
 		add_query(&path, "previous", "true");
-	if (s->s->timestamps)
+	if (s->s->timestamps || is_json(s))
 		add_query(&path, "timestamps", "true");
 	if (s->s->tail >= 0)
 		add_number(&path, "tailLines", s->s->tail);
@@ -427,7 +482,7 @@ static int run_session(struct session *s)
 		return command_fail(s->cmd, &e);
 	if (!json_array_size(items))
 		add_logs_of_pods(s, items);
-	if (s->s->list || (s->s->output && streq(s->s->output, "json")))
+	if (s->s->list)
 		return print_list(s, items);
 	if (choose(s, items) != 0)
 		return 1;
@@ -470,16 +525,18 @@ static int run_logs(const struct command *cmd, int argc, char **argv)
 
 const struct command cmd_logs = {
 	.name = "logs",
-	.args = "[KIND/]NAME [-n NAMESPACE] [-c CONTAINER] [-f] [--tail N] [--since TIME]",
+	.args = "[KIND/]NAME [-n NAMESPACE] [-c CONTAINER] [-f] [--tail N] [--since TIME] [-o json]",
 	.summary = "Show what a pod or job printed, also when it is deleted",
-	.details = "NAME is a pod's or a job's of any kind; KIND (pod, job, pytorchjob ...) says which if there are "
-		   "both.\n"
-		   "Logs stay for a while after their pods are gone.\n\n"
-		   "Examples:\n"
-		   "  stoker logs train-7                  # the job's pod, running or not\n"
-		   "  stoker logs -f --tail 20 job/train-7\n"
-		   "  stoker logs mnist --all-pods         # every worker, lines marked\n"
-		   "  stoker logs mnist --list             # which logs there are\n",
+	.details =
+		"NAME is a pod's or a job's of any kind; KIND (pod, job, pytorchjob ...) says which if there are "
+		"both.\n"
+		"Logs stay for a while after their pods are gone.\n\n"
+		"Examples:\n"
+		"  stoker logs train-7                  # the job's pod, running or not\n"
+		"  stoker logs -f --tail 20 job/train-7\n"
+		"  stoker logs mnist --all-pods         # every worker, lines marked\n"
+		"  stoker logs mnist --list             # which logs there are\n"
+		"  stoker logs mnist --all-pods -o json # {\"pod\", \"container\", \"time\", \"line\"} for each line\n",
 	.names = true,
 	.opts = logs_opts,
 	.run = run_logs,

@@ -78,7 +78,9 @@ is "stoker logs has, by its name" "$(logs plain --tail 1000 | wc -l)" 6
 is "by its job's" "$(logs job/counting | wc -l)" 6
 is "also if the server knows it only by a label" "$(logs deluge --tail 1)" 1600000
 like "the list says what there is" "$(logs counting --list)" '^plain +main +0 +[0-9]+ +[0-9]+s ago +job/counting'
-is "in JSON too" "$(logs counting -o json | jq -r '.[0].pod')" plain
+is "in JSON too" "$(logs counting --list -o json | jq -r '.[0].pod')" plain
+is "lines are objects for programs" "$(logs counting --tail 1 -o json | jq -r '[.pod, .container, .line] | join(" ")')" "plain main $(logs counting --tail 1)"
+like "and say when" "$(logs counting --tail 1 -o json | jq -r .time)" '^20[0-9-]+T[0-9:.]+Z$'
 like "containers are asked for" "$(logs double 2>&1)" 'choose one of: \[main side\]; use -c NAME or --all-containers'
 is "and marked" "$(logs double --all-containers)" "[double/side] aside"
 like "a name that means nothing is answered with advice" "$(logs nix 2>&1)" 'there are no logs of "nix" in namespace "default"; .*-n looks in another namespace'

@@ -196,11 +196,28 @@ TEST("the list of logs is for people and programs")
 	CHECK_INT(c.status, 0);
 	CHECK(strstr(c.out.p, "POD ") && strstr(c.out.p, "train-a") && strstr(c.out.p, "job/train"));
 	capture_done(&c);
-	struct capture json = RUN((char *)"train", (char *)"-o", (char *)"json");
+	struct capture json = RUN((char *)"train", (char *)"--list", (char *)"-o", (char *)"json");
 	json_auto_t *doc = json_loads(json.out.p, 0, NULL);
 	CHECK_INT(json_array_size(doc), 1);
 	CHECK_STR(jsonx_str(json_array_get(doc, 0), "owner.name"), "train");
 	capture_done(&json);
+	lab_done(&lab);
+}
+
+TEST("as JSON each line says where and when")
+{
+	struct lab lab;
+
+	lab_init(&lab, "[" POD("train-a", "1", MAIN) "," POD("2026-01-01T00:00:00.5Z", "2", SIDE) "]");
+	struct capture c = RUN((char *)"train", (char *)"--all-pods", (char *)"-o", (char *)"json");
+	CHECK_STR(c.err.p, "");
+	CHECK_STR(c.out.p,
+		  "{\"pod\":\"train-a\",\"container\":\"main\",\"line\":\"train-a main tail=-1 timestamps\"}\n"
+		  "{\"pod\":\"train-a\",\"container\":\"main\",\"line\":\"second line\"}\n"
+		  "{\"pod\":\"2026-01-01T00:00:00.5Z\",\"container\":\"side\",\"time\":\"2026-01-01T00:00:00.5Z\","
+		  "\"line\":\"side tail=-1 timestamps\"}\n"
+		  "{\"pod\":\"2026-01-01T00:00:00.5Z\",\"container\":\"side\",\"line\":\"second line\"}\n");
+	capture_done(&c);
 	lab_done(&lab);
 }
 
