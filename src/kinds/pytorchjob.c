@@ -60,6 +60,7 @@ static const struct message termination =
 static void check_old_replicas(const json_t *replicas, const struct path *at, struct err *e)
 {
 	bool found = false;
+	bool workers = false;
 	json_t *r, *c;
 	size_t i, j;
 
@@ -67,7 +68,11 @@ static void check_old_replicas(const json_t *replicas, const struct path *at, st
 		bool is_master = streq(jsonx_str_or(r, "replicaType", "MASTER"), "MASTER");
 		bool named = false;
 
+		if (is_master ? found : workers)
+			path_duplicate(PATH_FIELD(PATH_INDEX(at, i), "replicaType"), e,
+				       json_object_get(r, "replicaType"));
 		found |= is_master;
+		workers |= !is_master;
 		if (is_master && jsonx_int_or(r, "replicas", 1) != 1)
 			path_invalid(PATH_FIELD(PATH_INDEX(at, i), "replicas"), e, json_object_get(r, "replicas"),
 				     "invalid job spec: The MASTER must have replicas = 1");

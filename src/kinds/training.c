@@ -56,6 +56,14 @@ static const struct field replica_status_fields[] = {
 const struct message training_replica_status =
 	MESSAGE(KUBEFLOW "ReplicaStatus", replica_status_fields, .doc = "How many pods of a type stand how.");
 
+static const struct field record_fields[] = {
+	F(0, "restarts", INT32, .doc = "How often it was restarted, by a new pod or in place."),
+	F(0, "succeeded", BOOL, .doc = "Whether it ended well: it is not run again, even if its pod is deleted."),
+};
+
+const struct message training_record =
+	MESSAGE(KUBEFLOW "ReplicaRecord", record_fields, .doc = "What is remembered of one replica.");
+
 static const struct field condition_fields[] = {
 	F(0, "type", STRING, .flags = FIELD_REQUIRED,
 	  .doc = "Created, Running, Restarting, Suspended, Succeeded or Failed."),

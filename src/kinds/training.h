@@ -46,9 +46,13 @@ struct training {
 	   .doc = "How the job stands; the last one is the newest."),                                                  \
 		F(0, "startTime", TIME, .doc = "When the job was first worked on."),                                   \
 		F(0, "completionTime", TIME, .doc = "When the job ended."),                                            \
-		F(0, "lastReconcileTime", TIME, .doc = "When the controller last looked at it.")
+		F(0, "lastReconcileTime", TIME, .doc = "When the controller last looked at it."),                      \
+		FM(0, "replicas", OBJECT, .msg = &training_record,                                                     \
+		   .doc = "Stoker's own: what is remembered of single replicas, by name."),                            \
+		F(0, "gangRestarts", INT32, .doc = "Stoker's own: how often all replicas were restarted together.")
 
-extern const struct message training_run_policy, training_replica_spec, training_replica_status, training_condition;
+extern const struct message training_run_policy, training_replica_spec, training_replica_status, training_condition,
+	training_record;
 /* Status of a job that has nothing beyond the usual. */
 extern const struct message training_status;
 /* Name, State, Age. */

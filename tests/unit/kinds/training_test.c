@@ -191,6 +191,9 @@ TEST("rules of PyTorchJobs of v1alpha1")
 {
 	static const struct rule_row rows[] = {
 		{ "{'spec':{'replicaSpecs':null}}", "spec.replicaSpecs: Required value" },
+		{ "{'spec':{'replicaSpecs':[{'replicaType':'MASTER'," POD("pytorch") "},{'replicaType':'WORKER'," POD(
+			  "pytorch") "},{'replicaType':'WORKER'," POD("pytorch") "}]}}",
+		  "spec.replicaSpecs[2].replicaType: Duplicate value: \"WORKER\"" },
 		{ "{'spec':{'replicaSpecs':[{'replicaType':'WORKER'," POD("pytorch") "}]}}",
 		  "spec.replicaSpecs: Required value: invalid job spec: Missing ReplicaSpec for MASTER" },
 		{ "{'spec':{'replicaSpecs':[{'replicas':2," POD("pytorch") "}]}}",
