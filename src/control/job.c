@@ -47,15 +47,6 @@ static void untrack(struct calls *calls, const char *key, const struct pod_facts
 	calls_patch(calls, key, &ref, "strategic", patch, NULL, NULL);
 }
 
-static void expire(struct jobs *k, const char *key, const json_t *job)
-{
-	struct ref ref = calls_ref(VERSION, "jobs", job);
-	json_auto_t *options = json_pack("{s:s, s:{s:s}}", "propagationPolicy", "Foreground", "preconditions", "uid",
-					 jsonx_str_or(job, "metadata.uid", ""));
-
-	calls_remove(keeper_calls(k->keeper), key, &ref, options, NULL, NULL);
-}
-
 static void apply(struct jobs *k, const char *key, const json_t *job, const struct job_plan *p)
 {
 	for (size_t i = 0; i < p->ncreate; i++) {
@@ -78,7 +69,7 @@ static void apply(struct jobs *k, const char *key, const json_t *job, const stru
 		events_note(keeper_events(k->keeper), job, p->events[i].warning ? "Warning" : "Normal",
 			    p->events[i].reason, "%s", p->events[i].message);
 	if (p->expired)
-		expire(k, key, job);
+		keeper_expire(k->keeper, key, job);
 	if (p->again >= 0)
 		keeper_look_after(k->keeper, key, clock_until_ms(p->again));
 }

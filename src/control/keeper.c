@@ -123,9 +123,10 @@ static void note_pod(struct keeper *k, const json_t *obj, const char *verb, cons
 		k->kind->pod_event ? k->kind->pod_event(obj, verb, pod, error)
 				   : xasprintf("%s%s", error ? words[deleted].failed_text : words[deleted].done_text,
 					       error ? error : pod);
+	auto_free char *reason = xasprintf("%s%s", error ? words[deleted].failed : words[deleted].done,
+					   k->kind->noun ? k->kind->noun : "");
 
-	events_note(k->events, obj, error ? "Warning" : "Normal", error ? words[deleted].failed : words[deleted].done,
-		    "%s", text);
+	events_note(k->events, obj, error ? "Warning" : "Normal", reason, "%s", text);
 }
 
 void keeper_refused(struct keeper *k, const char *key, const char *why)
@@ -209,6 +210,15 @@ void keeper_write_status(struct keeper *k, const char *key, const json_t *obj, j
 	calls_update(k->calls, key, &ref, next, on_status, NULL);
 }
 
+void keeper_expire(struct keeper *k, const char *key, const json_t *obj)
+{
+	struct ref ref = calls_ref(k->kind->api_version, k->kind->plural, obj);
+	json_auto_t *options = json_pack("{s:s, s:{s:s}}", "propagationPolicy", "Foreground", "preconditions", "uid",
+					 jsonx_str_or(obj, "metadata.uid", ""));
+
+	calls_remove(k->calls, key, &ref, options, NULL, NULL);
+}
+
 /* ---- looking at one object ---- */
 
 /* Whether the cache is behind our own last write. */
@@ -282,7 +292,7 @@ static void look(void *arg, const char *key)
 		workqueue_add_after(k->queue, key, BEHIND_MS);
 		return;
 	}
-	if (!k->owned || !claim(k, key, obj))
+	if (!k->owned || k->kind->no_selector || !claim(k, key, obj))
 		k->kind->plan(k->arg, key, obj);
 }
 
@@ -330,7 +340,8 @@ static void on_object(void *arg, const json_t *obj, const json_t *old)
 
 	if (old && !same)
 		forget(k, key);
-	if (obj && k->owned && !(same && json_equal(jsonx_at(obj, "spec.selector"), jsonx_at(old, "spec.selector"))))
+	if (obj && k->owned && !k->kind->no_selector &&
+	    !(same && json_equal(jsonx_at(obj, "spec.selector"), jsonx_at(old, "spec.selector"))))
 		reselect(k, key, obj);
 	if (k->kind->changed)
 		k->kind->changed(k->arg, key, obj, old);

@@ -29,6 +29,8 @@ struct keeper_kind {
 	const char *component;                   /* whose events they are: "replicaset-controller" */
 	bool plain_selector;                     /* spec.selector is a map of labels */
 	const char *finalizer;                   /* that its pods have, or NULL */
+	bool no_selector;                        /* pods are known by their owner alone: none is claimed or let go */
+	const char *noun;                        /* behind the reasons of events: SuccessfulCreate"Pod"; or NULL */
 
 	/* The object as last seen, its pods claimed: owned_by() has them. */
 	void (*plan)(void *arg, const char *key, const json_t *obj);
@@ -89,6 +91,8 @@ void keeper_create_pod(struct keeper *k, const char *key, const json_t *obj, con
 void keeper_remove_pod(struct keeper *k, const char *key, const json_t *obj, const struct pod_facts *p);
 /* On the revision that was planned for; nothing if it is the status that the object has. */
 void keeper_write_status(struct keeper *k, const char *key, const json_t *obj, json_t *status);
+/* Its ttlSecondsAfterFinished is over: deletes the object, what it owns before it. */
+void keeper_expire(struct keeper *k, const char *key, const json_t *obj);
 /* A pod could not be made because what it needs could not: keeper_create_error() tells. */
 void keeper_refused(struct keeper *k, const char *key, const char *why);
 /* The error of the last creation of a pod for this object, until one succeeds or the object goes; or NULL. */
