@@ -18,6 +18,7 @@
 #include "control/serviceaccounts.h"
 #include "control/statefulset.h"
 #include "control/taint_eviction.h"
+#include "control/training.h"
 
 struct controller {
 	const char *name;  /* as kube-controller-manager's --controllers has it, */
@@ -53,6 +54,12 @@ struct controller {
 		return x_##_new(c, pods);                                                                              \
 	}                                                                                                              \
 	SAME(x_)
+/* One engine, started for a kind of training job. */
+#define TRAINING(x_, kind_)                                                                                            \
+	static void *start_##x_(struct client *c, struct owned *pods)                                                  \
+	{                                                                                                              \
+		return training_jobs_new(c, pods, kind_);                                                              \
+	}
 
 /* clang-format off */
 ALONE(namespaces)
@@ -71,8 +78,14 @@ WITH_PODS(nodes)
 WITH_PODS(taint_eviction)
 WITH_PODS(pod_gc)
 WITH_PODS(disruption)
+SAME(training_jobs)
+TRAINING(tfjobs, "TFJob")
+TRAINING(pytorchjobs, "PyTorchJob")
+TRAINING(paddlejobs, "PaddleJob")
+TRAINING(mpijobs, "MPIJob")
 
-#define RUN(x_) start_##x_, stop_##x_, counts_##x_
+#define RUN(x_)          start_##x_, stop_##x_, counts_##x_
+#define RUN_TRAINING(x_) start_##x_, stop_training_jobs, counts_training_jobs
 
 /* Started in this order, stopped in the opposite one. */
 static const struct controller controllers[] = {
@@ -92,6 +105,10 @@ static const struct controller controllers[] = {
 	{ "taint-eviction", "taint-eviction-controller", "v1/nodes v1/pods", RUN(taint_eviction), .pods = true },
 	{ "podgc", "pod-garbage-collector-controller", "v1/nodes v1/pods", RUN(pod_gc), .pods = true },
 	{ "disruption", "disruption-controller", "policy/v1/poddisruptionbudgets v1/pods", RUN(disruption), .pods = true },
+	{ "tfjob", "tfjob-controller", "kubeflow.org/v1/tfjobs v1/services v1/pods", RUN_TRAINING(tfjobs), .pods = true },
+	{ "pytorchjob", "pytorchjob-controller", "kubeflow.org/v1/pytorchjobs v1/services v1/pods", RUN_TRAINING(pytorchjobs), .pods = true },
+	{ "paddlejob", "paddlejob-controller", "kubeflow.org/v1/paddlejobs v1/services v1/pods", RUN_TRAINING(paddlejobs), .pods = true },
+	{ "mpijob", "mpijob-controller", "kubeflow.org/v1/mpijobs v1/services v1/pods v1/configmaps", RUN_TRAINING(mpijobs), .pods = true },
 };
 /* clang-format on */
 

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/* training.h - the controllers of kubeflow.org's training jobs: one engine for all frameworks */
+#ifndef STOKER_CONTROL_TRAINING_H
+#define STOKER_CONTROL_TRAINING_H
+
+#include "control/owned.h"
+#include "control/workqueue.h"
+
+struct training_jobs;
+
+/* For the jobs of one kind, "TFJob"; `owned` is shared and outlives it. */
+struct training_jobs *training_jobs_new(struct client *c, struct owned *owned, const char *kind);
+void training_jobs_free(struct training_jobs *k);
+struct workqueue_counts training_jobs_counts(const struct training_jobs *k);
+
+#endif

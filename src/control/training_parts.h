@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+/* training_parts.h - what training_plan.c, training_replicas.c and training_status.c share */
+#ifndef STOKER_CONTROL_TRAINING_PARTS_H
+#define STOKER_CONTROL_TRAINING_PARTS_H
+
+#include "base/str.h"
+#include "control/training_plan.h"
+
+enum replica_is {
+	REPLICA_NONE,    /* no pod */
+	REPLICA_LEAVING, /* a pod of an earlier run, or one that somebody deletes, is in the way */
+	REPLICA_PENDING,
+	REPLICA_RUNNING,
+	REPLICA_SUCCEEDED, /* its pod may be gone */
+	REPLICA_FAILED,
+};
+
+struct replica {
+	const struct training_role *role;
+	int index;
+	char *name;                  /* "worker-1" */
+	const struct pod_facts *pod; /* or NULL */
+	enum replica_is is;
+	int attempt;
+	bool deleted; /* somebody deletes its pod, and it was not us */
+};
+
+/* A job while it is planned for. */
+struct training_work {
+	const struct training_view *v;
+	const struct training_job *job;
+	struct training_plan *p;
+	json_t *status; /* the new one */
+	struct replica *replicas;
+	size_t n;
+	const struct pod_facts **surplus; /* pods of no replica, or of an earlier run of theirs */
+	size_t nsurplus;
+};
+
+/* --- training_replicas.c --- */
+/* Which pod is whose, and how each replica stands. */
+void replicas_read(struct training_work *w);
+void replicas_done(struct training_work *w);
+/* Whether those who decide have all succeeded. */
+bool replicas_succeeded(const struct training_work *w);
+/* Whether those who decide are at work. */
+bool replicas_running(const struct training_work *w);
+/* The exit code of a failed pod, -1 if no container ended by itself; *ret_end is that container's end or NULL. */
+int replica_exit(const struct replica *r, const json_t **ret_end);
+/* Whether it may be tried again. */
+bool replica_may_restart(const struct training_work *w, const struct replica *r);
+/* "worker-1 exited with code 3; its last lines: ..." */
+void replica_blame(const struct replica *r, struct sbuf *out);
+/* All restarts so far, by new pods and in place. */
+int64_t replicas_restarts(const struct training_work *w);
+int64_t replicas_in_place(const struct training_work *w);
+
+/* --- training_status.c --- */
+const json_t *training_condition_of(const json_t *status, const char *type, const char *state);
+/* Sets a condition, "Running", in the way of Kubeflow: the newest stands last, and some drive out others. */
+void training_set_condition(struct training_work *w, const char *type, bool on, const char *word, const char *message);
+/* The replicas' counters, in each version's form. */
+void training_count(struct training_work *w);
+/* Nothing is active any more; `succeeded`: what was is as good as done. */
+void training_freeze(struct training_work *w, bool succeeded);
+void training_set_time(json_t *status, const char *key, int64_t now);
+/* Begins anew, as if it had never run. */
+void training_forget(json_t *status);
+
+#endif
