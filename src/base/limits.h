@@ -15,9 +15,10 @@
 #define LIMIT_WATCH_QUEUE     (512u * 1024) /* unsent bytes of one watcher before it falls back to reading history */
 #define LIMIT_REPLY_QUEUE     (64u * 1024 * 1024)
 #define LIMIT_STATUS_TEXT     4096
-#define LIMIT_CONNECTIONS     4096 /* accepted at once; below a usual fd limit */
-#define LIMIT_REQUEST_SECONDS 60   /* to send a whole request once begun */
-#define LIMIT_IDLE_SECONDS    900  /* a kept-alive connection with nothing to say; kubectl needs < 90 */
-#define STALL_BUDGET_MS       50   /* what one callback may hold the loop for */
+#define LIMIT_GANG            100000 /* pods that must start together; more than any cluster has room for */
+#define LIMIT_CONNECTIONS     4096   /* accepted at once; below a usual fd limit */
+#define LIMIT_REQUEST_SECONDS 60     /* to send a whole request once begun */
+#define LIMIT_IDLE_SECONDS    900    /* a kept-alive connection with nothing to say; kubectl needs < 90 */
+#define STALL_BUDGET_MS       50     /* what one callback may hold the loop for */
 
 #endif

@@ -329,20 +329,31 @@ static bool has_room(const struct node *n, const struct shape *s)
 	return true;
 }
 
-const char *fit_find(struct fit *f, struct shape *s)
+static const struct node *find_node(const struct fit *f, const struct shape *s)
 {
 	auto_sbuf struct sbuf ignored = SBUF(1024);
 
-	if (s->failed == f->epoch)
-		return NULL;
 	for (size_t i = 0; i < f->nnodes; i++) {
 		const struct node *n = f->nodes[i];
 
 		if (n->seen && has_room(n, s) && !ports_refuse(n, s) && !node_refuses(&n->view, s, &ignored))
-			return n->name;
+			return n;
 	}
-	s->failed = f->epoch;
 	return NULL;
+}
+
+const char *fit_find(struct fit *f, struct shape *s)
+{
+	const struct node *n = s->failed == f->epoch ? NULL : find_node(f, s);
+
+	if (!n)
+		s->failed = f->epoch;
+	return n ? n->name : NULL;
+}
+
+uint64_t fit_epoch(const struct fit *f)
+{
+	return f->epoch;
 }
 
 bool fit_failed(const struct fit *f, const struct shape *s)
@@ -418,25 +429,69 @@ static void reasons_print(struct reasons *r, struct sbuf *out)
 	free(r->items);
 }
 
-const char *fit_why(struct fit *f, struct shape *s)
+static void explain(const struct fit *f, const struct shape *s, struct sbuf *out)
 {
-	auto_sbuf struct sbuf out = SBUF(LIMIT_STATUS_TEXT);
 	struct reasons r = { 0 };
 
-	if (s->why && s->explained == f->epoch)
-		return s->why;
 	for (size_t i = 0; i < f->nnodes; i++)
 		if (f->nodes[i]->seen)
 			explain_node(f, f->nodes[i], s, &r);
 	if (fit_count_nodes(f))
-		sbuf_addf(&out, "0/%zu nodes are available", fit_count_nodes(f));
+		sbuf_addf(out, "0/%zu nodes are available", fit_count_nodes(f));
 	else
-		sbuf_adds(&out, "no nodes available to schedule pods");
-	reasons_print(&r, &out);
+		sbuf_adds(out, "no nodes available to schedule pods");
+	reasons_print(&r, out);
 	if (fit_count_nodes(f))
-		sbuf_addc(&out, '.');
+		sbuf_addc(out, '.');
+}
+
+const char *fit_why(struct fit *f, struct shape *s)
+{
+	auto_sbuf struct sbuf out = SBUF(LIMIT_STATUS_TEXT);
+
+	if (s->why && s->explained == f->epoch)
+		return s->why;
+	explain(f, s, &out);
 	free(s->why);
 	s->why = sbuf_steal(&out);
 	s->explained = f->epoch;
 	return s->why;
+}
+
+/* --- several at once --- */
+
+/* As if they had never been placed: no room is made by it, so the epoch stays. */
+static void take_back(struct fit *f, struct fit_want *wants, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct placed *p = wants[i].placed ? map_find(&f->placed, wants[i].uid) : NULL;
+
+		wants[i].placed = false;
+		if (!p)
+			continue;
+		map_remove(&f->placed, wants[i].uid);
+		placed_drop(f, p);
+	}
+}
+
+size_t fit_put_all(struct fit *f, struct fit_want *wants, size_t n, size_t least, struct sbuf *ret_why)
+{
+	size_t placed = 0;
+	bool told = false;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct node *node = find_node(f, wants[i].shape);
+
+		wants[i].placed = node != NULL;
+		if (node) {
+			fit_put_pod(f, wants[i].uid, wants[i].shape, node->name);
+			placed++;
+		} else if (!told) {
+			explain(f, wants[i].shape, ret_why);
+			told = true;
+		}
+	}
+	if (placed < least)
+		take_back(f, wants, n);
+	return placed;
 }

@@ -10,6 +10,9 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
 
 struct fit;
 struct shape;
@@ -35,6 +38,17 @@ const char *fit_node_of(const struct fit *f, const char *uid);
 
 /* The first node by name that takes the pod, or NULL. */
 const char *fit_find(struct fit *f, struct shape *s);
+/* Several pods that are to be placed together. */
+struct fit_want {
+	const char *uid;
+	struct shape *shape;
+	bool placed;
+};
+/* Counts as many as it can at nodes that take them, if these are `least` at least; otherwise nothing changes and
+ * ret_why says why the first that failed has no room beside the others.  How many there is room for. */
+size_t fit_put_all(struct fit *f, struct fit_want *wants, size_t n, size_t least, struct sbuf *ret_why);
+/* Grows whenever something may have made room; never 0. */
+uint64_t fit_epoch(const struct fit *f);
 /* True if the shape has found no room since something was freed last: fit_find() would say NULL again. */
 bool fit_failed(const struct fit *f, const struct shape *s);
 /* Why there is no room, in Kubernetes' words: "0/1 nodes are available: 1 Insufficient cpu."  Borrowed until the next

@@ -14,8 +14,10 @@ struct waiting {
 	uint64_t arrival; /* creation times are whole seconds: among equals, who came first */
 	int64_t since_ms; /* monotonic */
 	struct shape *shape;
-	char *said;   /* why it waits, as its status has it; NULL: nothing yet */
-	bool binding; /* and so not in the queue */
+	char *said;        /* why it waits, as its status has it; NULL: nothing yet */
+	bool binding;      /* and so not in the queue */
+	bool placed;       /* counted at a node with the others of its gang, still to be bound */
+	struct gang *gang; /* or NULL */
 };
 
 struct waiting *waiting_new(const json_t *pod);

@@ -5,8 +5,8 @@
  * whatever first_fit.c finds a node for is bound, until the turn's share of time is used up.  A pod is counted at its
  * node from the moment its binding is sent; if that fails it is counted no more and waits again.
  *
- * A pod that finds no room is told so only after a moment: in a burst most of them have a node by then, and two writes
- * for each would be most of the work.
+ * Pods of a gang are bound all or none (gang.c).  A pod that finds no room is told so only after a moment: in a burst
+ * most of them have a node by then, and two writes for each would be most of the work.
  */
 #include "sched/sched.h"
 
@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "client/events.h"
 #include "sched/first_fit.h"
+#include "sched/gang.h"
 #include "sched/queue.h"
 
 #define TURN_NS     (10 * 1000000LL) /* of work in one turn; a binding takes about 0.1 ms */
@@ -33,6 +34,7 @@ struct sched {
 	struct fit *fit;
 	struct map waiting; /* uid -> struct waiting: without a node, also while a binding is under way */
 	struct queue queue; /* those of them that are to be placed */
+	struct gangs gangs;
 	struct loop_hook work;
 	struct loop_timer say, retry;
 	unsigned calls; /* under way; the last frees us if `freed` */
@@ -57,6 +59,7 @@ static void sched_done(struct sched *s)
 		waiting_free(w);
 	}
 	map_done(&s->waiting);
+	gangs_done(&s->gangs);
 	fit_free(s->fit);
 	events_free(s->events);
 	free(s);
@@ -93,6 +96,9 @@ static void stop_waiting(struct sched *s, const char *uid)
 		return;
 	queue_remove(&s->queue, w);
 	map_remove(&s->waiting, uid);
+	gangs_leave(&s->gangs, w);
+	if (w->placed)
+		fit_take_pod(s->fit, uid);
 	fit_drop_shape(s->fit, w->shape);
 	waiting_free(w);
 }
@@ -103,6 +109,7 @@ static void start_waiting(struct sched *s, const json_t *pod)
 
 	w->shape = fit_shape(s->fit, pod);
 	map_set(&s->waiting, w->uid, w);
+	gangs_wait(&s->gangs, pod, w);
 	queue_add(&s->queue, w);
 	work_soon(s);
 }
@@ -110,6 +117,7 @@ static void start_waiting(struct sched *s, const json_t *pod)
 static void forget_pod(struct sched *s, const char *uid)
 {
 	stop_waiting(s, uid);
+	gangs_gone(&s->gangs, uid);
 	fit_take_pod(s->fit, uid);
 	work_soon(s);
 }
@@ -120,6 +128,7 @@ static void settle_pod(struct sched *s, const json_t *pod, const char *uid)
 	const char *node = jsonx_str_or(pod, "spec.nodeName", "");
 	struct shape *shape;
 
+	gangs_bound(&s->gangs, pod, uid);
 	stop_waiting(s, uid);
 	if (str_same(fit_node_of(s->fit, uid), node))
 		return;
@@ -221,11 +230,22 @@ static void bind_pod(struct sched *s, struct waiting *w, const char *node)
 
 	*call = (struct call){ .sched = s, .uid = xstrdup(w->uid) };
 	w->binding = true;
+	w->placed = false;
 	s->calls++;
 	fit_put_pod(s->fit, w->uid, w->shape, node);
 	s->client->ops->create(s->client, &ref, body, on_bound, call);
 	if (pod)
 		tell_bound(s, pod, w, node);
+}
+
+/* A node for the pod, or NULL; one of a gang has one only together with the others. */
+static const char *node_for(struct sched *s, struct waiting *w)
+{
+	if (w->gang && !gang_place(w->gang, s->fit))
+		return NULL;
+	if (w->placed)
+		return fit_node_of(s->fit, w->uid);
+	return fit_failed(s->fit, w->shape) ? NULL : fit_find(s->fit, w->shape);
 }
 
 static void on_work(void *arg)
@@ -238,7 +258,7 @@ static void on_work(void *arg)
 	if (!informer_synced(s->pods) || !informer_synced(s->nodes))
 		return;
 	while ((w = queue_at(&s->queue, at))) {
-		const char *node = fit_failed(s->fit, w->shape) ? NULL : fit_find(s->fit, w->shape);
+		const char *node = node_for(s, w);
 
 		if (!node) {
 			at++;
@@ -311,11 +331,11 @@ static void on_say(void *arg)
 	struct waiting *w;
 
 	for (size_t at = 0; (w = queue_at(&s->queue, at)); at++) {
-		const char *why;
+		const char *why = w->gang ? gang_why(w->gang) : NULL;
 
-		if (!fit_failed(s->fit, w->shape))
+		if (!why && !fit_failed(s->fit, w->shape))
 			continue;
-		why = fit_why(s->fit, w->shape);
+		why = why ? why : fit_why(s->fit, w->shape);
 		if (str_same(w->said, why))
 			continue;
 		if (now - w->since_ms < SAY_AFTER || told == SAY_AT_ONCE) {
@@ -348,6 +368,7 @@ struct sched *sched_new(struct client *c)
 	s->events = events_new(c, COMPONENT, NULL);
 	s->fit = fit_new();
 	map_init(&s->waiting, NULL);
+	gangs_init(&s->gangs);
 	s->work = (struct loop_hook){ .run = on_work, .arg = s, .phase = LOOP_WORK };
 	s->say = (struct loop_timer){ .fire = on_say, .arg = s };
 	s->retry = (struct loop_timer){ .fire = on_retry, .arg = s };

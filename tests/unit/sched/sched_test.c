@@ -368,3 +368,46 @@ TEST("a scheduler may be freed with bindings under way")
 	server_turn(&c.s);
 	cluster_done(&c);
 }
+
+static void make_member(struct cluster *c, const char *name, const char *gang, const char *size)
+{
+	auto_free char *body = xasprintf("{'metadata':{'name':'%s','annotations':{'stoker.dev/gang':'%s','stoker.dev/"
+					 "gang-size':'%s'}},'spec':{'containers':[{'name':'c','image':'host',"
+					 "'resources':{'requests':{'cpu':'1'}}}]}}",
+					 name, gang, size);
+
+	server_do(&c->s, VERB_CREATE, "v1/pods", "default", NULL, body);
+}
+
+TEST("of two gangs that each need the whole node, one starts whole and the other when that has gone")
+{
+	struct cluster c = cluster_new("{'cpu':'2','memory':'1Gi','pods':'10'}");
+
+	make_member(&c, "a1", "a", "2");
+	make_member(&c, "b1", "b", "2");
+	settle(&c);
+	CHECK_STR(node_of(&c, "a1"), "-");
+	CHECK_STR(node_of(&c, "b1"), "-");
+	make_member(&c, "b2", "b", "2");
+	make_member(&c, "a2", "a", "2");
+	settle(&c);
+	CHECK_STR(node_of(&c, "b1"), "n");
+	CHECK_STR(node_of(&c, "b2"), "n");
+	CHECK_STR(node_of(&c, "a1"), "-");
+	CHECK_STR(node_of(&c, "a2"), "-");
+	server_do(&c.s, VERB_DELETE, "v1/pods", "default", "b1", NULL);
+	server_do(&c.s, VERB_DELETE, "v1/pods", "default", "b2", NULL);
+	settle(&c);
+	for (int i = 1; i <= 2; i++) {
+		auto_free char *name = xasprintf("b%d", i);
+		struct api_request req = server_request(&c.s, VERB_DELETE, "v1/pods", "default", name);
+		json_auto_t *gone = NULL;
+
+		req.grace_seconds = 0;
+		gone = server_call(&c.s, &req, NULL);
+	}
+	settle(&c);
+	CHECK_STR(node_of(&c, "a1"), "n");
+	CHECK_STR(node_of(&c, "a2"), "n");
+	cluster_done(&c);
+}
