@@ -93,6 +93,9 @@ static void add_role(struct training_job *j, const char *type, const json_t *spe
 				   .leads = training_is_among(j->form->leaders, type) &&
 					    jsonx_int_or(spec, "replicas", 1) > 0 };
 
+	/* There the end of the container decides, which a pod that always runs again would not have. */
+	if (j->form->pod_restarts && r.restart == RESTART_ALWAYS)
+		r.restart = RESTART_ON_FAILURE;
 	for (char *c = r.lower; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
 	read_container(j->form, &r);
