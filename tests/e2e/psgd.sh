@@ -1,0 +1,195 @@
+#!/bin/bash
+# psgd: trainings with real processes on loopback, in every mode; processes that are killed; checkpoints; bad input.
+. "$(dirname "$0")/lib.sh"
+PSGD=${PSGD:-$ROOT/build/psgd}
+cd "$T" || exit 1
+export OPENBLAS_NUM_THREADS=1
+SMALL=(--limit 3000 --epochs 2)
+
+# accuracy_over MINIMUM TEXT: that of the last line which has one.
+accuracy_over() {
+	awk -v min="$1" '{ for (i = 1; i <= NF; i++) if ($i ~ /^accuracy=/) a = substr($i, 10) } END { exit !(a >= min) }' <<<"$2"
+}
+ports() {
+	python3 -c 'import socket, sys
+all = [socket.socket() for _ in range(int(sys.argv[1]))]
+for s in all:
+    s.bind(("127.0.0.1", 0))
+print(*(s.getsockname()[1] for s in all))' "$1"
+}
+
+# Every mode, all processes by one command.
+for mode in sync async ssp easgd eamsgd; do
+	rate=0.1
+	[ $mode = eamsgd ] && rate=0.02
+	out=$("$PSGD" --mode $mode --rate $rate "${SMALL[@]}" --workers 2 --servers 2 2>err)
+	is "$mode: ends well" $? 0
+	like "$mode: says how each epoch went" "$out" '^epoch 2 loss [0-9.]+ accuracy 0\.[0-9]+ step=[0-9]+ '
+	ok "$mode: has learned" accuracy_over 0.6 "$out"
+done
+out=$("$PSGD" --model softmax "${SMALL[@]}" 2>&1)
+ok "softmax regression: one worker, one server, has learned" accuracy_over 0.6 "$out"
+out=$("$PSGD" --hidden 64,32 --backup 1 "${SMALL[@]}" --workers 3 2>&1)
+ok "two hidden layers and a backup worker: has learned" accuracy_over 0.6 "$out"
+
+# The whole data set: the accuracy that is promised.
+for mode in sync easgd; do
+	out=$("$PSGD" -q --mode $mode --decay 0.8 --epochs 7 --workers 2 2>&1)
+	ok "$mode: 87 % of the test pictures are recognised" accuracy_over 0.87 "$out"
+done
+
+# A job as an operator starts it: TF_CONFIG says who is who.  job FORM SERVERS WORKERS sets up, task TYPE INDEX ARGS... starts.
+job() {
+	local form=$1 servers=$2 workers=$3 i
+	# shellcheck disable=SC2046
+	set -- $(ports $((servers + workers + 1)))
+	PS="" WORKERS="" LEADER=$form EXTRA=""
+	for ((i = 0; i < servers; i++)); do PS+=",\"127.0.0.1:$1\"" && shift; done
+	for ((i = 0; i < workers; i++)); do WORKERS+=",\"127.0.0.1:$1\"" && shift; done
+	[ "$form" = chief ] && EXTRA=',"environment":"cloud"'
+	CLUSTER="{\"$form\":[\"localhost:$1\"],\"ps\":[${PS#,}],\"worker\":[${WORKERS#,}]}"
+	declare -gA TASK=()
+}
+task() {
+	local type=$1 index=$2
+	shift 2
+	TF_CONFIG="{\"cluster\":$CLUSTER,\"task\":{\"type\":\"$type\",\"index\":$index}$EXTRA}" "$PSGD" "$@" >"$type-$index.out" 2>"$type-$index.err" &
+	TASK[$type-$index]=$!
+	PIDS+=($!)
+}
+# ends NAME: waits for a task, its exit status is in NAME.status.
+ends() {
+	wait "${TASK[$1]}"
+	echo $? >"$1.status"
+}
+all_end() {
+	local name
+	for name in "${!TASK[@]}"; do
+		ends "$name"
+		is "$1: $name ends well" "$(cat "$name.status")" 0
+	done
+}
+start_all() {
+	local i
+	for i in 0 1; do task ps $i "$@"; done
+	for i in 0 1; do task worker $i "$@"; done
+	task "$LEADER" 0 "$@"
+}
+epoch_reached() { grep -q "^epoch $1 " "$LEADER-0.out"; }
+killed() {
+	kill -9 "${TASK[$1]}"
+	wait "${TASK[$1]}" 2>/dev/null
+}
+
+for form in master chief; do
+	job $form 2 2
+	start_all "${SMALL[@]}" -c "job-$form"
+	[ $form = chief ] && task evaluator 0 "${SMALL[@]}" --eval-every 1s
+	all_end "a job with a $form"
+	like "a job with a $form: it leads" "$(cat $form-0.out)" '^step=[0-9]+ accuracy=0\.'
+	like "a job with a $form: workers say their loss" "$(cat worker-1.out)" '^epoch 2 loss [0-9.]+ rank 2$'
+	ok "a job with a $form: the model is saved" test -s job-$form/model.psgd
+done
+like "the evaluator says how good the model is" "$(cat evaluator-0.out)" '^step=[0-9]+ accuracy=0\.'
+
+# A killed worker comes back; one that does not is not waited for.
+LONG=(--limit 3000 --epochs 20 --patience 1s)
+job chief 2 2
+start_all "${LONG[@]}"
+ok "training has begun" eventually 60 epoch_reached 1
+killed worker-1
+task worker 1 "${LONG[@]}"
+all_end "a killed worker came back"
+job chief 2 2
+start_all "${LONG[@]}"
+ok "training has begun" eventually 60 epoch_reached 1
+killed worker-0
+unset 'TASK[worker-0]'
+all_end "a killed worker stayed away"
+like "the servers say that they go on without it" "$(cat ps-0.err)" 'go on without a trainer rank=1'
+
+# A killed server goes on from its checkpoint, or from the leader's parameters.
+for dir in saved ""; do
+	job master 2 2
+	rm -f master-0.out
+	start_all "${LONG[@]}" --save-every 1s ${dir:+-c "$dir"}
+	ok "training has begun" eventually 60 epoch_reached 3
+	killed ps-1
+	task ps 1 "${LONG[@]}" ${dir:+-c "$dir"}
+	all_end "a killed server came back ${dir:+with its checkpoint}"
+	like "it goes on ${dir:+from its checkpoint}" "$(cat ps-1.err)" "${dir:+resume path=saved/ps-1-of-2.psgd}"
+	ok "and the model is good ${dir:+there}" accuracy_over 0.75 "$(cat master-0.out)"
+done
+like "without a checkpoint the leader gives it a model" "$(cat ps-1.err)" 'take a model from the leader ticks=[1-9]'
+
+# The leader itself is killed, and comes back.
+job chief 2 2
+start_all "${LONG[@]}" -c again
+ok "training has begun" eventually 60 epoch_reached 2
+killed chief-0
+task chief 0 "${LONG[@]}" -c again
+all_end "a killed leader came back"
+like "it goes on where training is" "$(cat chief-0.err)" 'resume step=[1-9]'
+
+# Another run goes on from a checkpoint, with another number of servers and in another mode.
+out=$("$PSGD" "${SMALL[@]}" -c run --servers 2 --workers 2 2>&1)
+out=$("$PSGD" --limit 3000 --epochs 4 -c run --servers 3 --workers 2 2>&1)
+like "a second run resumes" "$out" 'resume step=[0-9]+ epoch=2'
+unlike "and does not do the first epochs again" "$out" '^epoch [12] '
+like "but the next ones" "$out" '^epoch 4 '
+out=$("$PSGD" --limit 3000 --epochs 4 -c run --workers 2 2>&1)
+like "a run that has nothing left to do says so and scores the model" "$out" 'all --epochs are done'
+like "and its accuracy" "$out" '^step=[0-9]+ accuracy='
+
+# Ctrl-C.
+"$PSGD" --epochs 1000 --workers 2 --servers 2 -c stopped >ctrlc.out 2>&1 &
+pid=$!
+PIDS+=($pid)
+ok "a long training runs" eventually 60 grep -q '^epoch 1 ' ctrlc.out
+children=$(pgrep -P $pid | tr '\n' ' ')
+kill -TERM $pid
+wait $pid
+is "a signal ends it with its number" $? 143
+# shellcheck disable=SC2086
+is "and all its processes" "$(ps -o pid= -p ${children// /,}1 | grep -vw 1)" ""
+ok "servers have saved" test -s stopped/ps-1-of-2.psgd
+
+# Nobody comes: nobody sits for ever.
+out=$("$PSGD" --task ps:0 --ps "127.0.0.1:$(ports 1)" --idle 1s 2>&1)
+is "a server without trainers gives up" $? 1
+like "and says why" "$out" 'no trainer for 1 seconds'
+out=$("$PSGD" --task worker:0 --ps "127.0.0.1:$(ports 1)" --limit 100 --give-up 1s 2>&1)
+is "a trainer without servers gives up" $? 1
+like "and says which" "$out" 'parameter server 0, tried for 1 seconds: 127.0.0.1:[0-9]+: Connection refused'
+
+# Bad input.
+bad() {
+	local sentence=$1 want=$2 out status
+	shift 2
+	out=$("$@" 2>&1)
+	status=$?
+	like "$sentence: the error says so" "$out" "$want"
+	ok "$sentence: it fails" test $status -ne 0
+}
+bad "a bad TF_CONFIG" 'TF_CONFIG: task.type: "boss" is not one of' env 'TF_CONFIG={"cluster":{},"task":{"type":"boss"}}' "$PSGD"
+bad "a TF_CONFIG that is no JSON" 'TF_CONFIG: ' env 'TF_CONFIG={' "$PSGD"
+bad "a missing data set" 'nowhere/train-images-idx3-ubyte: no such file' "$PSGD" --data nowhere
+mkdir damaged
+cp /usr/share/datasets/fashion-mnist/*.gz damaged
+truncate -s 100000 damaged/train-images-idx3-ubyte.gz
+bad "a damaged data set" 'damaged/train-images-idx3-ubyte.gz: ' "$PSGD" --data damaged
+bad "another model's checkpoint" 'holds a model 784-128-10, not 784-32-10' "$PSGD" -c run --hidden 32 --limit 100
+printf 'no checkpoint' >run/model.psgd
+bad "a file that is no checkpoint" 'run/model.psgd: not a checkpoint of psgd' "$PSGD" -c run --limit 100
+bad "an unknown option" 'unknown option --epoch; did you mean --epochs' "$PSGD" --epoch 3
+bad "a rate that is too high" 'diverged at step=[0-9]+: a --rate of 900 is too high' "$PSGD" --rate 900 --limit 3000
+job chief 1 2
+task ps 0
+task chief 0 --limit 3000 --epochs 100
+ok "a chief is there" eventually 30 grep -q "take a model" ps-0.err
+task worker 0 --limit 3000 --epochs 100 --mode async
+ends worker-0
+is "a worker of another mode is refused" "$(cat worker-0.status)" 1
+like "and told why" "$(cat worker-0.err)" 'works in mode sync, not async'
+like "--help" "$("$PSGD" --help)" '--staleness N'
+done_testing
