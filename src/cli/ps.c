@@ -58,6 +58,8 @@ struct session {
 	struct ps_filter filter;
 	/* --watch */
 	struct informer *informers[KINDS_MAX];
+	struct informer *events; /* from when a row needs them */
+	bool may_events;
 	struct loop_timer timer;
 	bool interrupted, drawn;
 };
@@ -80,6 +82,34 @@ static void nothing_there(const struct session *s)
 		s->s->all ? "-A looks in every namespace" : "-a also shows what ended long ago");
 }
 
+#define REFUSALS (&(struct list_options){ .fields = "reason=FailedCreate" })
+
+static void on_change(void *arg, const json_t *obj, const json_t *old);
+
+/* Events about pods that could not be made.  A table can do without: errors are none.  With --watch there is no waiting
+ * for them: they come into the next one. */
+static json_t *refusals(struct session *s)
+{
+	struct ref ref = { .api_version = "v1", .plural = "events", .ns = s->ns };
+	json_t *items = json_array();
+	json_auto_t *list = NULL;
+	struct err ignored = ERR_INIT;
+	const json_t *event;
+	size_t pos = 0;
+
+	if (!s->s->watch) {
+		client_list_wait(s->c.client, &ref, REFUSALS, &list, &ignored);
+		json_array_extend(items, json_object_get(list, "items"));
+		return items;
+	}
+	if (!s->events && s->may_events)
+		s->events = informer_new(s->c.client, &ref, REFUSALS,
+					 &(struct informer_handlers){ .change = on_change, .arg = s });
+	while (s->events && informer_next(s->events, &pos, &event))
+		json_array_append(items, (json_t *)event);
+	return items;
+}
+
 static void print(struct session *s, json_t *const *lists)
 {
 	struct ps_row *rows = NULL;
@@ -94,6 +124,11 @@ static void print(struct session *s, json_t *const *lists)
 	} else if (n) {
 		auto_table struct table t = { 0 };
 
+		if (ps_rows_unexplained(rows, n)) {
+			json_auto_t *events = refusals(s);
+
+			ps_rows_explain(rows, n, events);
+		}
 		ps_rows_table(rows, n, !s->ns, s->filter.now, &t);
 		table_print(&t, s->s->output != NULL);
 	} else {
@@ -162,6 +197,15 @@ static void on_interrupt(void *arg, int signo)
 	((struct session *)arg)->interrupted = true;
 }
 
+static bool may_see_events(struct session *s)
+{
+	struct ref ref = { .api_version = "v1", .plural = "events", .ns = s->ns };
+	json_auto_t *list = NULL;
+	struct err e = ERR_INIT;
+
+	return client_list_wait(s->c.client, &ref, &(struct list_options){ .limit = 1 }, &list, &e) == 0;
+}
+
 static int print_on(struct session *s)
 {
 	struct err e = ERR_INIT;
@@ -176,6 +220,7 @@ static int print_on(struct session *s)
 		       &e) < 0 ||
 	    loop_on_signal(s->c.loop, SIGINT, on_interrupt, s, &e) < 0)
 		return command_fail(s->cmd, &e);
+	s->may_events = may_see_events(s);
 	s->timer = (struct loop_timer){ .fire = draw, .arg = s };
 	for (size_t i = 0; workloads[i]; i++) {
 		char version[64];
@@ -192,6 +237,7 @@ static int print_on(struct session *s)
 		loop_turn(s->c.loop, false);
 	for (size_t i = 0; workloads[i]; i++)
 		informer_free(s->informers[i]);
+	informer_free(s->events);
 	loop_timer_done(&s->timer);
 	return s->interrupted ? 128 + SIGINT : 1;
 }

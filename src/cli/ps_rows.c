@@ -6,14 +6,17 @@
  */
 #include "cli/ps_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/jsonx.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "cli/event_rows.h"
 #include "cli/find.h"
 #include "kinds/core.h"
 #include "kinds/pod_templates.h"
+#include "kinds/rest.h"
 
 #define MAX_DEPTH 8 /* of workloads that make each other; owners in a circle are no reason to hang */
 
@@ -150,6 +153,85 @@ void ps_rows_free(struct ps_row *rows, size_t n)
 	for (size_t i = 0; i < n; i++)
 		json_decref(rows[i].pods);
 	free(rows);
+}
+
+/* ---- pods that cannot be made ---- */
+
+/* How many it should have at this moment. */
+static int64_t pods_due(const struct ps_row *row)
+{
+	int64_t parallel = jsonx_int_or(row->obj, "spec.parallelism", 1);
+	int64_t left = row->work.wanted - jsonx_int_or(row->obj, "status.succeeded", 0);
+
+	if (row->kind != &kind_job)
+		return row->work.wanted;
+	return left < parallel ? left : parallel;
+}
+
+static bool is_unexplained(const struct ps_row *row)
+{
+	int64_t alive = 0;
+	json_t *pod;
+	size_t i;
+
+	if (row->kind == &kind_pod || row->work.reason[0] ||
+	    (row->work.phase != WORK_PENDING && row->work.phase != WORK_RUNNING))
+		return false;
+	json_array_foreach (row->pods, i, pod) {
+		const char *phase = jsonx_str_or(pod, "status.phase", "");
+
+		alive += !streq(phase, "Failed") && !streq(phase, "Succeeded");
+	}
+	return alive < pods_due(row);
+}
+
+bool ps_rows_unexplained(const struct ps_row *rows, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (is_unexplained(&rows[i]))
+			return true;
+	return false;
+}
+
+static const json_t *newest_refusal(const json_t *events, const char *uid)
+{
+	const json_t *newest = NULL;
+	json_t *event;
+	size_t i;
+
+	json_array_foreach ((json_t *)events, i, event)
+		if (str_same(jsonx_str(event, "involvedObject.uid"), uid) &&
+		    streq(jsonx_str_or(event, "reason", ""), "FailedCreate") &&
+		    (!newest || event_last(event) >= event_last(newest)))
+			newest = event;
+	return newest;
+}
+
+/* Without what every such message begins with, and a name that no pod ever got. */
+static const char *refusal_words(const char *message)
+{
+	static const char *const heads[] = { " is forbidden: ", "Error creating: " };
+
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+		const char *at = strstr(message, heads[i]);
+
+		if (at)
+			return at + strlen(heads[i]);
+	}
+	return message;
+}
+
+void ps_rows_explain(struct ps_row *rows, size_t n, const json_t *events)
+{
+	for (size_t i = 0; i < n; i++) {
+		const json_t *event = is_unexplained(&rows[i])
+					      ? newest_refusal(events, jsonx_str(rows[i].obj, "metadata.uid"))
+					      : NULL;
+
+		if (event)
+			snprintf(rows[i].work.reason, sizeof(rows[i].work.reason), "%s",
+				 refusal_words(jsonx_str_or(event, "message", "")));
+	}
 }
 
 /* ---- the table ---- */

@@ -26,6 +26,11 @@ struct ps_row {
 /* lists[i] has the objects of workloads[i], which say their kind; NULL for none.  Oldest first. */
 void ps_rows_make(json_t *const *lists, const struct ps_filter *f, struct ps_row **ret, size_t *ret_n);
 void ps_rows_free(struct ps_row *rows, size_t n);
+/* Does a row have fewer pods than it wants, and nothing that says why? */
+bool ps_rows_unexplained(const struct ps_row *rows, size_t n);
+/* Such rows get their reason from the newest Event about a pod that could not be made (a quota, a refused spec): Jobs
+ * and DaemonSets have no condition for it. */
+void ps_rows_explain(struct ps_row *rows, size_t n, const json_t *events);
 /* The table of the rows; the caller has it done. */
 void ps_rows_table(const struct ps_row *rows, size_t n, bool with_namespace, int64_t now, struct table *ret);
 /* Whose it is: who wrote it, else the name of its namespace.  Borrowed. */

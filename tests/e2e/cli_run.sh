@@ -83,6 +83,19 @@ is "by any condition" "$(status s wait --for condition=complete quick)" 0
 is "what is not there is told" "$(status s wait nothing)" 1
 like "with advice" "$(cat "$ERR")" 'there is no workload "nothing" in namespace "default"; `stoker ps -a`'
 
+# ---- ps and a quota ----
+kubectl create namespace tight >/dev/null
+kubectl -n tight create quota q --hard=pods=0 >/dev/null
+until [ "$(kubectl -n tight get quota q -o 'jsonpath={.status.hard.pods}')" = 0 ]; do sleep 0.1; done
+s run -n tight --name held -- true >/dev/null
+held() { s ps "$@" | grep '^job/held .*exceeded quota: q, requested: pods=1, used: pods=0, limited: pods=0$'; }
+ok "ps says what a quota holds back" eventually 20 held -n tight
+timeout 60 "$STOKER" ps -w -n tight >"$T/watched" 2>&1 &
+WATCHER=$!
+ok "also as it goes on" eventually 20 grep -q 'exceeded quota: q' "$T/watched"
+{ kill -INT $WATCHER && wait $WATCHER; } 2>/dev/null
+s kill -n tight held >/dev/null
+
 # ---- kill ----
 s run --name long -- sh -c 'trap "echo saved; exit 0" TERM; echo ready; while :; do sleep 0.1; done' >/dev/null
 ok "a job is running" s wait -q --for running long --timeout 30s

@@ -119,6 +119,44 @@ TEST("the table says it all")
 	lists_done(&l);
 }
 
+static json_t *refusal(const char *uid, const char *at, const char *message)
+{
+	return json_pack("{s:s,s:s,s:s,s:{s:s}}", "reason", "FailedCreate", "lastTimestamp", at, "message", message,
+			 "involvedObject", "uid", uid);
+}
+
+TEST("what has fewer pods than it wants says what the newest refusal says")
+{
+	json_auto_t *events = json_pack(
+		"[o,o,o,o]",
+		refusal("held", AT("6:02"), "Error creating: pods \"held-x\" is forbidden: exceeded quota: q"),
+		refusal("held", AT("6:01"), "Error creating: something older"),
+		refusal("every", AT("6:00"), "Error creating: no"), refusal("train", AT("6:00"), "Error creating: no"));
+	struct ps_row *rows = NULL;
+	struct lists l = { 0 };
+	size_t n = 0;
+
+	/* All its pods that may run at once do run: what was once refused is past. */
+	add(&l, &kind_job, "train", NULL, AT("0:00"), "{\"completions\":3,\"parallelism\":1}", "{\"active\":1}");
+	add(&l, &kind_pod, "train-a", "train", AT("5:01"), "{}", POD_RUNNING);
+	ps_rows_make(l.of, &(struct ps_filter){ .now = NOW }, &rows, &n);
+	CHECK(!ps_rows_unexplained(rows, n));
+	ps_rows_free(rows, n);
+	add(&l, &kind_job, "held", NULL, AT("1:00"), "{}", "{}");
+	add(&l, &kind_daemon_set, "every", NULL, AT("2:00"), "{}", "{\"desiredNumberScheduled\":1}");
+	add(&l, &kind_job, "other", NULL, AT("3:00"), "{}", "{}");
+	ps_rows_make(l.of, &(struct ps_filter){ .now = NOW }, &rows, &n);
+	CHECK(ps_rows_unexplained(rows, n));
+	ps_rows_explain(rows, n, events);
+	CHECK_INT(n, 4);
+	CHECK_STR(rows[0].work.reason, "");
+	CHECK_STR(rows[1].work.reason, "exceeded quota: q");
+	CHECK_STR(rows[2].work.reason, "no");
+	CHECK_STR(rows[3].work.reason, "");
+	ps_rows_free(rows, n);
+	lists_done(&l);
+}
+
 TEST("owners in a circle are no reason to hang")
 {
 	struct lists l = { 0 };
