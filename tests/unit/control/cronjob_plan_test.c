@@ -283,7 +283,7 @@ TEST("a schedule with several times in a minute starts one job in each, and does
 {
 	static const struct row rows[] = {
 		{ "'schedule':'@every 20s'", "01:00", AT0100 ":R=01:00a", "01:00:40", "| same 20" },
-		{ "'schedule':'@every 20s'", "01:00", AT0100 ":S=01:00x", "01:00:40", "| good=01:01 20" },
+		{ "'schedule':'@every 20s'", "01:00", AT0100 ":S=01:00x", "01:00:40", "| last=01:00 good=01:01 20" },
 		{ "'schedule':'@every 20s','concurrencyPolicy':'Replace'", "01:00", AT0100 ":R=01:00a", "01:00:40",
 		  "| same 20" },
 		{ "'schedule':'@every 20s'", "00:59", "", "01:00:00", "+" AT0100 " | same 20" },

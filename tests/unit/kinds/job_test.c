@@ -40,7 +40,7 @@ TEST("a Job's fields go together")
 		{ "{'spec':{'managedBy':'a.b/x y'}}",
 		  "spec.managedBy: Invalid value: \"a.b/x y\": Invalid path (regex used for validation is "
 		  "'[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')" },
-		{ "{'spec':{'managedBy':'a.b/c23456789-c23456789-c23456789-c23456789-c23456789-c23456789'}}",
+		{ "{'spec':{'managedBy':'a.b/cd23456789-c23456789-c23456789-c23456789-c23456789-c23456789'}}",
 		  "spec.managedBy: Too long: may not be more than 63 bytes" },
 		{ "{'spec':{'template':null}}", "spec.template: Required value" },
 		{ "{'spec':{'manualSelector':true}}", "spec.selector: Required value" },
