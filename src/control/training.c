@@ -199,7 +199,8 @@ static void plan_job(const struct look *l)
 				   .nservices = children_of(k->services, l->job->uid, &services),
 				   .prepared = has_config(k, l->job->uid),
 				   .now = clock_wall(),
-				   .create_most = keeper_failures(k->keeper, l->key) ? 1 : TRAINING_CREATE_MOST };
+				   .create_most = keeper_failures(k->keeper, l->key) ? 1 : TRAINING_CREATE_MOST,
+				   .refused = keeper_create_error(k->keeper, l->key) };
 	struct training_plan p;
 
 	for (size_t i = 0; i < own.n; i++)

@@ -14,6 +14,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/pod_template.h"
+#include "control/status.h"
 #include "control/training_parts.h"
 
 #define DELAY_MOST 300 /* seconds between two runs of a replica that fails again and again */
@@ -77,6 +78,7 @@ static void finish(struct training_work *w, bool succeeded, const char *message)
 	training_set_time(w->status, "completionTime", w->v->now);
 	if (w->job->form->listed && !succeeded)
 		json_object_set_new(w->status, "reason", jsonx_string(message));
+	status_set_failure(w->status, w->v->now, NULL, NULL);
 	tell(w, succeeded ? "Succeeded" : "Failed", !succeeded, message);
 }
 
@@ -461,6 +463,24 @@ static void say_running(struct training_work *w)
 		tell(w, "Running", false, message);
 }
 
+static void make_missing(struct training_work *w)
+{
+	if (!make_services(w))
+		return;
+	w->p->prepare = w->job->form->need && !w->v->prepared;
+	if (!w->p->prepare)
+		make_pods(w);
+}
+
+/* What could not be made is still missing. */
+static void say_refused(struct training_work *w)
+{
+	bool missing = w->p->nservices || w->p->prepare || w->p->npods;
+	const char *why = missing ? w->v->refused : NULL;
+
+	status_set_failure(w->status, w->v->now, why ? "FailedCreate" : NULL, why);
+}
+
 static void run(struct training_work *w)
 {
 	begin(w);
@@ -481,11 +501,8 @@ static void run(struct training_work *w)
 		return;
 	training_count(w);
 	remove_surplus(w);
-	if (!make_services(w))
-		return;
-	w->p->prepare = w->job->form->need && !w->v->prepared;
-	if (!w->p->prepare)
-		make_pods(w);
+	make_missing(w);
+	say_refused(w);
 }
 
 void training_plan(const struct training_view *v, struct training_plan *ret)

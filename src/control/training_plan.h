@@ -25,6 +25,7 @@ struct training_view {
 	bool prepared; /* what else the form needs is there */
 	int64_t now;   /* seconds since 1970 */
 	size_t create_most;
+	const char *refused; /* why the last Service or pod could not be made, or NULL */
 };
 
 /* A replica, and which run of it. */

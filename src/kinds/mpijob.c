@@ -48,6 +48,11 @@ static const struct field fields[] = {
 static const struct message mpijob =
 	MESSAGE("org.kubeflow.v1.MPIJob", fields, .doc = "Runs mpirun in a launcher that starts processes on workers.");
 
+static void validate(const json_t *obj, struct err *e)
+{
+	training_validate_name(obj, &mpi, e);
+}
+
 static void validate_update(const json_t *obj, const json_t *old, struct err *e)
 {
 	rule_fixed(obj, old, "spec.runPolicy.managedBy", e);
@@ -67,5 +72,6 @@ const struct kind kind_mpijob = {
 	KIND_COLUMNS(training_columns),
 	KIND_SUBRESOURCES(status_only),
 	.prepare_create = training_begin,
+	.validate = validate,
 	.validate_update = validate_update,
 };

@@ -52,6 +52,11 @@ static const struct field fields[] = {
 static const struct message paddlejob =
 	MESSAGE("org.kubeflow.v1.PaddleJob", fields, .doc = "Runs PaddlePaddle on several pods that find each other.");
 
+static void validate(const json_t *obj, struct err *e)
+{
+	training_validate_name(obj, &paddle, e);
+}
+
 static void validate_update(const json_t *obj, const json_t *old, struct err *e)
 {
 	rule_fixed(obj, old, "spec.runPolicy.managedBy", e);
@@ -74,5 +79,6 @@ const struct kind kind_paddlejob = {
 	.scale_status = ".status.replicaStatuses.Worker.active",
 	.scale_selector = ".status.replicaStatuses.Worker.selector",
 	.prepare_create = training_begin,
+	.validate = validate,
 	.validate_update = validate_update,
 };

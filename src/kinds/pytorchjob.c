@@ -200,6 +200,11 @@ static const struct field fields[] = {
 static const struct message pytorchjob =
 	MESSAGE("org.kubeflow.v1.PyTorchJob", fields, .doc = "Runs PyTorch on several pods that find each other.");
 
+static void validate(const json_t *obj, struct err *e)
+{
+	training_validate_name(obj, &pytorch, e);
+}
+
 static void validate_update(const json_t *obj, const json_t *old, struct err *e)
 {
 	rule_fixed(obj, old, "spec.runPolicy.managedBy", e);
@@ -310,6 +315,7 @@ const struct kind kind_pytorchjob = {
 	.scale_status = ".status.replicaStatuses.Worker.active",
 	.scale_selector = ".status.replicaStatuses.Worker.selector",
 	.prepare_create = training_begin,
+	.validate = validate,
 	.validate_update = validate_update,
 };
 

@@ -73,6 +73,11 @@ static const struct field fields_v1alpha2[] = { TFJOB_ROWS(&spec_v1alpha2) };
 static const struct message tfjob = MESSAGE("org.kubeflow.v1.TFJob", fields, .doc = TFJOB_DOC);
 static const struct message tfjob_v1alpha2 = MESSAGE("org.kubeflow.v1alpha2.TFJob", fields_v1alpha2, .doc = TFJOB_DOC);
 
+static void validate(const json_t *obj, struct err *e)
+{
+	training_validate_name(obj, &tensorflow, e);
+}
+
 static void validate_update(const json_t *obj, const json_t *old, struct err *e)
 {
 	rule_fixed(obj, old, "spec.runPolicy.managedBy", e);
@@ -86,7 +91,7 @@ static void to_storage(json_t *obj)
 #define TFJOB_KIND                                                                                                     \
 	.group = "kubeflow.org", .kind = "TFJob", .plural = "tfjobs", .singular = "tfjob", .namespaced = true,         \
 	.flags = KIND_STATUS | KIND_GENERATION, .verbs = VERBS_ALL, KIND_SUBRESOURCES(status_only),                    \
-	.prepare_create = training_begin, .validate_update = validate_update
+	.prepare_create = training_begin, .validate = validate, .validate_update = validate_update
 
 const struct kind kind_tfjob = {
 	TFJOB_KIND, .version = "v1", .name_rule = NAME_LABEL_1035, .message = &tfjob, KIND_COLUMNS(training_columns),

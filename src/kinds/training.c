@@ -220,6 +220,27 @@ void training_validate(const json_t *spec, const struct path *at, const struct t
 			       streq(t->leaders, "Chief|Master") ? "chief/master" : "master");
 }
 
+void training_validate_name(const json_t *obj, const struct training *t, struct err *e)
+{
+	json_t *specs = json_object_get(json_object_get(obj, "spec"), t->specs);
+	const char *name = jsonx_str_or(obj, "metadata.name", "");
+	const char *key;
+	json_t *replica;
+
+	json_object_foreach (specs, key, replica) {
+		int64_t last = replicas_of(replica) - 1;
+		int longest = 63 - snprintf(NULL, 0, "-%s-%lld", key, (long long)(last > 0 ? last : 0));
+
+		if (longest > 0 && strlen(name) > (size_t)longest) {
+			path_invalid(&(struct path){ .name = "metadata.name" }, e, jsonx_at(obj, "metadata.name"),
+				     "must be no more than %d characters, because the names of its %s replicas must "
+				     "be no more than 63",
+				     longest, key);
+			return;
+		}
+	}
+}
+
 void training_begin(json_t *obj)
 {
 	json_object_del(obj, "status");

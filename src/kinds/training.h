@@ -66,6 +66,8 @@ void training_default_replicas(json_t *spec, const struct training *t);
 void training_default_policy(json_t *spec);
 /* The rules of the replicas; the rows below have been checked. */
 void training_validate(const json_t *spec, const struct path *at, const struct training *t, struct err *e);
+/* Of the object: its replicas' names, NAME-worker-0, are names of Services too and must not be too long for that. */
+void training_validate_name(const json_t *obj, const struct training *t, struct err *e);
 /* prepare_create: a job begins without a status. */
 void training_begin(json_t *obj);
 /* to_storage and from_storage of older versions are these two, with their version. */

@@ -188,6 +188,7 @@ static struct training_plan plan_of(struct scene *s, const char *kind, const cha
 	v.n = json_array_size(s->pods);
 	v.services = s->service_list;
 	v.nservices = json_array_size(s->services);
+	v.refused = strstr(r->pods, "refused") ? "exceeded quota" : NULL;
 	v.prepared = strstr(r->pods, "prepared") != NULL;
 	training_plan(&v, &p);
 	return p;
@@ -241,6 +242,9 @@ TEST("a job begins with its names, then its pods")
 		/* what its program says while it is deleted does not count */
 		{ TF(PS("Never")), RUNS, "ps-0:R worker-0:Sx worker-1:R", "Created Running PS=1/0/0 Worker=1/0/0" },
 		{ TF(PS("Never")), RUNS, "ps-0:R worker-0:Sy worker-1:R", "Created Running- Succeeded PS=0/1/0 Worker=0/2/0 !TFJobSucceeded" },
+		/* what cannot be made is told, until it can */
+		{ TF(PS("Never")), BEGUN, "refused ps-0:P worker-0:P", "+worker-1 Created ReplicaFailure PS=0/0/0 Worker=0/0/0" },
+		{ TF(PS("Never")), "{'startTime':'2001-09-09T01:46:00Z','conditions':[" C("Created") "," C("ReplicaFailure") "]}", "refused ps-0:P worker-0:P worker-1:P", "Created PS=0/0/0 Worker=0/0/0" },
 		/* fewer than before */
 		{ TF(PS("Never")), RUNS, "ps-0:R worker-0:R worker-1:R worker-2:R", "-worker-2 Created Running PS=1/0/0 Worker=2/0/0" },
 		/* clang-format on */

@@ -273,3 +273,17 @@ TEST("columns of training jobs")
 		CHECK_STR(cells, rows[i].want);
 	}
 }
+
+TEST("a name that is too long for its replicas' names is refused")
+{
+	static const struct rule_row rows[] = {
+		{ "{'metadata':{'name':'a2345678901234567890123456789012345678901234567890abcd'}}", "" },
+		{ "{'metadata':{'name':'a2345678901234567890123456789012345678901234567890abcde'}}",
+		  "metadata.name: Invalid value: \"a2345678901234567890123456789012345678901234567890abcde\": must be "
+		  "no more "
+		  "than 54 characters, because the names of its Worker replicas must be no more than 63" },
+	};
+
+	test_rules(&kind_tfjob, TFJOB, rows, ARRAY_SIZE(rows));
+	test_rules(&kind_tfjob_v1alpha2, TFJOB, rows, ARRAY_SIZE(rows));
+}
