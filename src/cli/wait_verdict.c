@@ -6,6 +6,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/rest.h"
 
 static const char *const goals[WAIT_GOAL__COUNT] = {
 	[WAIT_DONE] = "done",   [WAIT_SUCCEEDED] = "succeeded", [WAIT_FAILED] = "failed", [WAIT_RUNNING] = "running",
@@ -83,6 +84,76 @@ static enum wait_verdict judge_condition(const struct wait_for *w, const json_t 
 	return work_is_over(k) ? WAIT_NEVER : WAIT_ON;
 }
 
+/* ---- roll-outs ---- */
+
+static int64_t count(const json_t *obj, const char *path)
+{
+	return jsonx_int_or(obj, path, 0);
+}
+
+/* No pod of an older template is left, and all of the new one serve. */
+static bool deployment_is_new(const json_t *obj)
+{
+	int64_t wanted = jsonx_int_or(obj, "spec.replicas", 1);
+
+	return count(obj, "status.updatedReplicas") == wanted && count(obj, "status.replicas") == wanted &&
+	       count(obj, "status.availableReplicas") == wanted;
+}
+
+/* Who replaces pods by hand, or keeps some below a partition, has asked for old ones. */
+static bool stateful_set_is_new(const json_t *obj)
+{
+	int64_t partition = jsonx_int_or(obj, "spec.updateStrategy.rollingUpdate.partition", 0);
+	int64_t wanted = jsonx_int_or(obj, "spec.replicas", 1);
+	int64_t updated = count(obj, "status.updatedReplicas");
+
+	if (streq(jsonx_str_or(obj, "spec.updateStrategy.type", ""), "OnDelete"))
+		return true;
+	if (partition > 0)
+		return updated >= wanted - partition;
+	return updated == wanted && count(obj, "status.replicas") == wanted &&
+	       str_same(jsonx_str(obj, "status.updateRevision"), jsonx_str(obj, "status.currentRevision"));
+}
+
+static bool daemon_set_is_new(const json_t *obj)
+{
+	int64_t wanted = count(obj, "status.desiredNumberScheduled");
+
+	return count(obj, "status.numberAvailable") >= wanted &&
+	       (streq(jsonx_str_or(obj, "spec.updateStrategy.type", ""), "OnDelete") ||
+		count(obj, "status.updatedNumberScheduled") >= wanted);
+}
+
+static const struct {
+	const struct kind *kind;
+	bool (*is_new)(const json_t *obj);
+	const char *updated; /* the pods that are */
+} rollouts[] = {
+	{ &kind_deployment, deployment_is_new, "status.updatedReplicas" },
+	{ &kind_stateful_set, stateful_set_is_new, "status.updatedReplicas" },
+	{ &kind_daemon_set, daemon_set_is_new, "status.updatedNumberScheduled" },
+};
+
+/* Ready pods are not enough where they may still be those of an older template: the counts must be about the object as
+ * it now is.  Says so, if they are not. */
+static bool is_rolled_out(const struct kind *k, const json_t *obj, const struct work *now, struct sbuf *sentence)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rollouts); i++) {
+		if (rollouts[i].kind != k)
+			continue;
+		if (count(obj, "status.observedGeneration") < count(obj, "metadata.generation")) {
+			sbuf_adds(sentence, "has a change that is not yet seen");
+			return false;
+		}
+		if (rollouts[i].is_new(obj))
+			return true;
+		sbuf_addf(sentence, "is rolling out: %lld of %lld pods are updated",
+			  (long long)count(obj, rollouts[i].updated), (long long)now->wanted);
+		return false;
+	}
+	return true;
+}
+
 /* What each phase means for each goal; WAIT_ON where nothing is said. */
 static const enum wait_verdict verdicts[WAIT_GOAL__COUNT][WORK__COUNT] = {
 	[WAIT_DONE] = { [WORK_SUCCEEDED] = WAIT_CAME, [WORK_FAILED] = WAIT_NEVER },
@@ -104,7 +175,9 @@ enum wait_verdict wait_judge(const struct wait_for *w, const struct kind *k, con
 		return judge_condition(w, obj, &now, sentence);
 	if (w->goal == WAIT_READY && !work_is_over(&now) && now.phase != WORK_ENDING && now.ready > 0 &&
 	    now.ready >= now.wanted) {
-		sbuf_addf(sentence, "is ready");
+		if (!is_rolled_out(k, obj, &now, sentence))
+			return WAIT_ON;
+		sbuf_adds(sentence, "is ready");
 		return WAIT_CAME;
 	}
 	if (w->goal == WAIT_RUNNING && now.phase == WORK_PENDING && now.ready > 0) {

@@ -44,8 +44,6 @@ TEST("each goal has its verdict for each state")
 		  "is pending" },
 		{ "running", &kind_deployment, "{\"spec\":{\"replicas\":2},\"status\":{\"readyReplicas\":1}}",
 		  WAIT_CAME, "is running" },
-		{ "ready", &kind_deployment, "{\"spec\":{\"replicas\":2},\"status\":{\"readyReplicas\":2}}", WAIT_CAME,
-		  "is ready" },
 		{ "deleted", &kind_job, RUNNING, WAIT_ON, "is running" },
 		{ "deleted", &kind_job, COMPLETE, WAIT_ON, "succeeded" },
 		{ "delete", &kind_job, NULL, WAIT_CAME, "is deleted" },
@@ -83,4 +81,66 @@ TEST("goals that there are not, or that a kind never reaches, are refused")
 	CHECK(strstr(e.text, "a deployment does not end by itself"));
 	CHECK_INT(wait_for_default(&kind_deployment), WAIT_READY);
 	CHECK_INT(wait_for_default(&kind_pytorchjob), WAIT_DONE);
+}
+
+TEST("ready pods of an older template do not count")
+{
+	static const struct {
+		const struct kind *kind;
+		const char *obj; /* with ' for " */
+		enum wait_verdict verdict;
+		const char *sentence;
+	} rows[] = {
+		{ &kind_deployment,
+		  "{'metadata':{'generation':2},'spec':{'replicas':2},'status':{'observedGeneration':1,'replicas':2,"
+		  "'readyReplicas':2,'updatedReplicas':2,'availableReplicas':2}}",
+		  WAIT_ON, "has a change that is not yet seen" },
+		{ &kind_deployment,
+		  "{'metadata':{'generation':2},'spec':{'replicas':2},'status':{'observedGeneration':2,'replicas':3,"
+		  "'readyReplicas':2,'updatedReplicas':1,'availableReplicas':2}}",
+		  WAIT_ON, "is rolling out: 1 of 2 pods are updated" },
+		{ &kind_deployment,
+		  "{'metadata':{'generation':2},'spec':{'replicas':2},'status':{'observedGeneration':2,'replicas':2,"
+		  "'readyReplicas':2,'updatedReplicas':2,'availableReplicas':2}}",
+		  WAIT_CAME, "is ready" },
+		{ &kind_stateful_set,
+		  "{'spec':{'replicas':2},'status':{'replicas':2,'readyReplicas':2,'updatedReplicas':1,"
+		  "'currentRevision':'a','updateRevision':'b'}}",
+		  WAIT_ON, "is rolling out: 1 of 2 pods are updated" },
+		{ &kind_stateful_set,
+		  "{'spec':{'replicas':2},'status':{'replicas':2,'readyReplicas':2,'updatedReplicas':2,"
+		  "'currentRevision':'b','updateRevision':'b'}}",
+		  WAIT_CAME, "is ready" },
+		{ &kind_stateful_set,
+		  "{'spec':{'replicas':2,'updateStrategy':{'rollingUpdate':{'partition':1}}},'status':{'replicas':2,"
+		  "'readyReplicas':2,'updatedReplicas':1,'currentRevision':'a','updateRevision':'b'}}",
+		  WAIT_CAME, "is ready" },
+		{ &kind_stateful_set,
+		  "{'spec':{'replicas':2,'updateStrategy':{'type':'OnDelete'}},'status':{'replicas':2,"
+		  "'readyReplicas':2,'currentRevision':'a','updateRevision':'b'}}",
+		  WAIT_CAME, "is ready" },
+		{ &kind_daemon_set,
+		  "{'status':{'desiredNumberScheduled':2,'numberReady':2,'numberAvailable':2,"
+		  "'updatedNumberScheduled':1}}",
+		  WAIT_ON, "is rolling out: 1 of 2 pods are updated" },
+		{ &kind_daemon_set,
+		  "{'status':{'desiredNumberScheduled':2,'numberReady':2,'numberAvailable':2,"
+		  "'updatedNumberScheduled':2}}",
+		  WAIT_CAME, "is ready" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *text = xstrdup(rows[i].obj);
+		auto_sbuf struct sbuf sentence = SBUF(1024);
+		json_auto_t *obj = NULL;
+		enum wait_verdict v;
+
+		for (char *p = text; *p; p++)
+			if (*p == '\'')
+				*p = '"';
+		obj = json_loads(text, 0, NULL);
+		v = wait_judge(&(struct wait_for){ .goal = WAIT_READY }, rows[i].kind, obj, &sentence);
+		if (v != rows[i].verdict || !streq(sentence.p, rows[i].sentence))
+			test_fail(__FILE__, __LINE__, "row %zu: %d \"%s\"", i, v, sentence.p);
+	}
 }
