@@ -96,6 +96,7 @@ static const struct opt run_opts[] = {
 	  .type = OPT_INT,
 	  .offset = AT(job.workers),
 	  .arg = "N",
+	  .min = 1,
 	  .max = 10000,
 	  .help = "run the command N times at once, numbered by $WORKER" },
 	{ .name = "queue",

@@ -43,6 +43,7 @@ like "--dry-run prints a manifest" "$(s run --dry-run --gpus 1 --name dry -- tru
 is "that kubectl takes" "$(s run --dry-run --workers 2 --name dry -- true | kubectl apply --dry-run=server -f - | wc -l)" 2
 is "and nothing else happens" "$(status s wait --for deleted dry)" 0
 is "usage is 2" "$(status s run) $(status s run --gpus many -- true)" "2 2"
+is "there is no job of no workers" "$(status s run --workers 0 -- true) $(head -1 "$ERR")" '2 stoker run: --workers: "0" is not a number from 1 to 10000'
 
 # ---- workers ----
 is "workers share the command" "$(status s run -w --name crew --workers 3 -- sh -c 'until getent hosts $MASTER_ADDR >/dev/null; do sleep 0.1; done; touch met-$WORKER; until [ -e met-0 -a -e met-1 -a -e met-2 ]; do sleep 0.1; done; echo "I am $WORKER of $WORKERS, $RANK/$WORLD_SIZE"')" 0
