@@ -134,16 +134,18 @@ static int take_named(struct session *s, char **names, int n, struct err *e)
 /* --all is asked for once more, where there is somebody to ask. */
 static int confirm(const struct session *s, struct err *e)
 {
+	const char *plural = s->n == 1 ? "" : "s";
 	char answer[16] = "";
 
 	if (!s->s->all || s->s->yes || !s->n)
 		return 0;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
 		return err_set(e, ERR_BAD_REQUEST,
-			       "--all would end %zu workloads of namespace \"%s\": say -y if you mean it", s->n, s->ns);
+			       "--all would end %zu workload%s of namespace \"%s\": say -y if you mean it", s->n,
+			       plural, s->ns);
 	for (size_t i = 0; i < s->n; i++)
 		fprintf(stderr, "  %s/%s\n", s->items[i].found.kind->singular, s->items[i].found.name);
-	fprintf(stderr, "End %zu workloads of namespace \"%s\"? [y/N] ", s->n, s->ns);
+	fprintf(stderr, "End %zu workload%s of namespace \"%s\"? [y/N] ", s->n, plural, s->ns);
 	if (!fgets(answer, sizeof(answer), stdin) || (answer[0] != 'y' && answer[0] != 'Y'))
 		return err_set(e, ERR_BAD_REQUEST, "nothing was ended");
 	return 0;

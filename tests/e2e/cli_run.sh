@@ -121,6 +121,8 @@ is "two of a name are told apart" "$(status s kill wide) $(cat "$ERR")" '1 stoke
 is "--all must be meant" "$(status s kill --all)" 1
 is "then it ends what is left" "$(s kill --all -y | sort)" "job/wide ended (1 pod stopped)
 pod/wide ended"
+is "one is not several" "$(s run --name single -- sleep 1000 >/dev/null; status s kill --all) $(cat "$ERR")" '1 stoker kill: --all would end 1 workload of namespace "default": say -y if you mean it'
+s kill --now single >/dev/null
 
 # ---- Ctrl-C ----
 SLEEPER='trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.1; done'
