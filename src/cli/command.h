@@ -33,6 +33,8 @@ extern const struct command cmd_serve, cmd_down, cmd_operate, cmd_token_create, 
 void command_help(const struct command *cmd);
 /* Shows e on stderr as "stoker CMD: text" and returns 1; the one place where commands show errors. */
 int command_fail(const struct command *cmd, const struct err *e);
+/* The same for wrong usage, with where to read about it; returns 2. */
+int command_misused(const struct command *cmd, const struct err *e);
 /* Options and positional arguments of a command; --help prints and exits, a mistake is shown and gives -1 (exit status
  * 2). */
 int command_parse(const struct command *cmd, void *settings, int argc, char **argv, int min_args, int max_args,

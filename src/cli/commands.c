@@ -74,6 +74,13 @@ int command_fail(const struct command *cmd, const struct err *e)
 	return 1;
 }
 
+int command_misused(const struct command *cmd, const struct err *e)
+{
+	command_fail(cmd, e);
+	fprintf(stderr, "See `stoker %s --help`.\n", cmd->name);
+	return 2;
+}
+
 int command_parse(const struct command *cmd, void *settings, int argc, char **argv, int min_args, int max_args,
 		  char ***ret_rest, int *ret_nrest)
 {
@@ -85,8 +92,7 @@ int command_parse(const struct command *cmd, void *settings, int argc, char **ar
 			exit(0);
 		}
 	if (opt_parse(cmd->opts, settings, argc, argv, false, ret_rest, ret_nrest, &e) < 0) {
-		command_fail(cmd, &e);
-		fprintf(stderr, "See `stoker %s --help`.\n", cmd->name);
+		command_misused(cmd, &e);
 		return -1;
 	}
 	if (*ret_nrest < min_args || *ret_nrest > max_args) {

@@ -234,19 +234,26 @@ static void on_bad_request(void *arg, const struct err *e, int code, struct sbuf
 	*ret_type = "text/plain; charset=utf-8";
 }
 
+static int parse_listen(const char *text, char **ret_host, int64_t *ret_port, struct err *e)
+{
+	const char *colon = strrchr(text, ':');
+
+	if (!colon || !str_int64(colon + 1, 0, 65535, ret_port))
+		return err_set(e, ERR_BAD_REQUEST,
+			       "--listen: \"%s\": HOST:PORT is expected, for example 127.0.0.1:8080", text);
+	*ret_host = xstrndup(text, (size_t)(colon - text));
+	return 0;
+}
+
 static int listen_to(struct operating *op, struct err *e)
 {
 	struct http_handlers handlers = { .request = on_request, .bad_request = on_bad_request, .arg = op };
-	const char *colon = strrchr(op->settings->listen, ':');
 	auto_free char *host = NULL;
 	int64_t port;
 	int used;
 
-	if (!colon || !str_int64(colon + 1, 0, 65535, &port))
-		return err_set(e, ERR_BAD_REQUEST,
-			       "--listen: \"%s\": HOST:PORT is expected, for example 127.0.0.1:8080",
-			       op->settings->listen);
-	host = xstrndup(op->settings->listen, (size_t)(colon - op->settings->listen));
+	if (parse_listen(op->settings->listen, &host, &port, e) < 0)
+		return -1;
 	op->http = http_server_new(op->loop, &handlers);
 	if (http_listen_tcp(op->http, host, (int)port, NULL, &used, e) < 0)
 		return -1;
@@ -317,6 +324,8 @@ static void operator_done(struct operating *op)
 static int read_settings(const struct operate_settings *s, control_set *ret, struct err *e)
 {
 	auto_sbuf struct sbuf names = SBUF(4096);
+	auto_free char *host = NULL;
+	int64_t port;
 
 	control_names(&names);
 	if (!s->controllers)
@@ -332,7 +341,7 @@ static int read_settings(const struct operate_settings *s, control_set *ret, str
 	if (s->lease_seconds < 3 || s->lease_seconds > 3600)
 		return err_set(e, ERR_BAD_REQUEST, "--lease-duration: %llds: must be between 3s and 1h",
 			       (long long)s->lease_seconds);
-	return 0;
+	return s->listen ? parse_listen(s->listen, &host, &port, e) : 0;
 }
 
 static int run_operate(const struct command *cmd, int argc, char **argv)
@@ -348,10 +357,8 @@ static int run_operate(const struct command *cmd, int argc, char **argv)
 
 	if (command_parse(cmd, &s, argc, argv, 0, 0, &rest, &nrest) < 0)
 		return 2;
-	if (read_settings(&s, &op.set, &e) < 0) {
-		command_fail(cmd, &e);
-		return 2;
-	}
+	if (read_settings(&s, &op.set, &e) < 0)
+		return command_misused(cmd, &e);
 	op.loop = loop_new();
 	if (start(&op, &e) == 0)
 		loop_run(op.loop);

@@ -420,8 +420,8 @@ static int run_session(struct session *s)
 	struct found job;
 	int status;
 
-	if (prepare(s, &e) < 0)
-		return command_fail(s->cmd, &e);
+	if (prepare(s, &e) < 0) /* the server has not been asked: a bad request is the command line's */
+		return e.kind == ERR_BAD_REQUEST ? command_misused(s->cmd, &e) : command_fail(s->cmd, &e);
 	if (s->s->dry_run)
 		return print_dry(s);
 	if (settle_mount(s, &e) < 0 || submit(s, &job, &e) < 0)
@@ -455,11 +455,8 @@ static int run_run(const struct command *cmd, int argc, char **argv)
 	int status;
 
 	/* Options end where the command begins, with or without "--". */
-	if (opt_parse(run_opts, &settings, argc, argv, true, &settings.job.command, &settings.job.ncommand, &e) < 0) {
-		command_fail(cmd, &e);
-		fprintf(stderr, "See `stoker run --help`.\n");
-		return 2;
-	}
+	if (opt_parse(run_opts, &settings, argc, argv, true, &settings.job.command, &settings.job.ncommand, &e) < 0)
+		return command_misused(cmd, &e);
 	if (settings.help) {
 		command_help(cmd);
 		return 0;

@@ -243,8 +243,9 @@ static int run_wait(const struct command *cmd, int argc, char **argv)
 
 	if (command_parse(cmd, &settings, argc, argv, 1, INT_MAX, &rest, &nrest) < 0)
 		return 2;
-	if ((settings.what && wait_for_parse(settings.what, &s.what, &e) < 0) ||
-	    connect_open(&settings.connect, &s.c, &e) < 0) {
+	if (settings.what && wait_for_parse(settings.what, &s.what, &e) < 0)
+		return command_misused(cmd, &e);
+	if (connect_open(&settings.connect, &s.c, &e) < 0) {
 		wait_for_done(&s.what);
 		return command_fail(cmd, &e);
 	}
@@ -265,7 +266,7 @@ const struct command cmd_wait = {
 	.summary = "Wait until work has ended, is ready or is gone",
 	.details = "Exit status: 0 when what was waited for has come, 1 if it cannot come any more (a job that failed, "
 		   "was\n"
-		   "deleted, or ended otherwise), 124 after the timeout, 130 after Ctrl-C.\n\n"
+		   "deleted, or ended otherwise), 2 for wrong usage, 124 after the timeout, 130 after Ctrl-C.\n\n"
 		   "Examples:\n"
 		   "  stoker wait train-7 && echo done\n"
 		   "  stoker wait job/a job/b --timeout 2h       # both\n"

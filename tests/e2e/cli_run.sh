@@ -43,6 +43,11 @@ like "--dry-run prints a manifest" "$(s run --dry-run --gpus 1 --name dry -- tru
 is "that kubectl takes" "$(s run --dry-run --workers 2 --name dry -- true | kubectl apply --dry-run=server -f - | wc -l)" 2
 is "and nothing else happens" "$(status s wait --for deleted dry)" 0
 is "usage is 2" "$(status s run) $(status s run --gpus many -- true)" "2 2"
+for o in '--mem lots' '--cpus x' '--time never' '--name Bad_Name' '-v foo' '--workdir here'; do
+	# shellcheck disable=SC2086 # two words
+	is "also run $o" "$(status s run $o -- true)" 2
+done
+is "also of others" "$(status s wait one --for foo) $(status s operate --controllers job --listen foo)" "2 2"
 is "there is no job of no workers" "$(status s run --workers 0 -- true) $(head -1 "$ERR")" '2 stoker run: --workers: "0" is not a number from 1 to 10000'
 
 # ---- workers ----
