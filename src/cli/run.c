@@ -7,9 +7,11 @@
  *
  * run_watch.c does the watching.
  */
+#include <errno.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -193,6 +195,21 @@ static void make_suffix(char out[RUN_SUFFIX + 1])
 static const char *variable(const char *key)
 {
 	return getenv(key);
+}
+
+/* What may not be looked at may be there. */
+static bool is_missing(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+static bool is_this_machine(const char *node)
+{
+	char name[HOST_NAME_MAX + 1] = "";
+
+	return gethostname(name, sizeof(name) - 1) == 0 && strcasecmp(name, node) == 0;
 }
 
 static int read_env_files(struct session *s, struct err *e)
@@ -407,6 +424,8 @@ static int prepare(struct session *s, struct err *e)
 	o->cwd = s->cwd;
 	o->suffix = s->suffix;
 	o->variable = variable;
+	if (client_is_local(s->c.client) && (!o->node || is_this_machine(o->node)))
+		o->is_missing = is_missing;
 	o->remove = s->s->remove && !s->s->watch;
 	if (read_env_files(s, e) < 0)
 		return -1;

@@ -334,6 +334,16 @@ static void put_volume(json_t *container, json_t *spec, const struct volume *v, 
 	json_array_append_new(json_object_get(container, "volumeMounts"), mount);
 }
 
+/* A node makes a host path that is not there, as root; a slip of the pen should not. */
+static int check_host_path(const struct run_options *o, const char *text, const struct volume *v, struct err *e)
+{
+	auto_free char *path = v->source[0] == '/' ? xstrdup(v->source) : xasprintf("%s/%s", o->cwd, v->source);
+
+	if (v->claim || !o->is_missing || !o->is_missing(path))
+		return 0;
+	return err_set(e, ERR_NOT_FOUND, "--volume %s: %s does not exist on this machine", text, path);
+}
+
 static int set_volumes(const struct run_options *o, json_t *container, json_t *spec, struct err *e)
 {
 	if (o->mount) {
@@ -345,7 +355,7 @@ static int set_volumes(const struct run_options *o, json_t *container, json_t *s
 	for (size_t i = 0; i < o->volumes.n; i++) {
 		auto_volume struct volume v = { 0 };
 
-		if (parse_volume(o->volumes.items[i], &v, e) < 0)
+		if (parse_volume(o->volumes.items[i], &v, e) < 0 || check_host_path(o, o->volumes.items[i], &v, e) < 0)
 			return -1;
 		put_volume(container, spec, &v, o->cwd);
 	}

@@ -34,6 +34,7 @@ struct run_options {
 	const char *cwd;                          /* relative host paths begin here */
 	const char *mount;                        /* directory to mount at its own place, or NULL */
 	const char *(*variable)(const char *key); /* the caller's environment */
+	bool (*is_missing)(const char *path);     /* on the host; NULL if the host is elsewhere */
 };
 
 /* *ret_service is NULL without workers.  Errors name the option. */

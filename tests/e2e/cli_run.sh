@@ -49,6 +49,8 @@ for o in '--mem lots' '--cpus x' '--time never' '--name Bad_Name' '-v foo' '--wo
 done
 is "also of others" "$(status s wait one --for foo) $(status s operate --controllers job --listen foo)" "2 2"
 is "there is no job of no workers" "$(status s run --workers 0 -- true) $(head -1 "$ERR")" '2 stoker run: --workers: "0" is not a number from 1 to 10000'
+is "a host path that is not there is not made" "$(status s run -v "$LAB/nope:/x" -- true) $(cat "$ERR")" "1 stoker run: --volume $LAB/nope:/x: $LAB/nope does not exist on this machine"
+ok "it is not" [ ! -e "$LAB/nope" ]
 
 # ---- workers ----
 is "workers share the command" "$(status s run -w --name crew --workers 3 -- sh -c 'until getent hosts $MASTER_ADDR >/dev/null; do sleep 0.1; done; touch met-$WORKER; until [ -e met-0 -a -e met-1 -a -e met-2 ]; do sleep 0.1; done; echo "I am $WORKER of $WORKERS, $RANK/$WORLD_SIZE"')" 0

@@ -259,6 +259,42 @@ TEST("a mistake is told by its option")
 	}
 }
 
+static bool is_nope(const char *path)
+{
+	return str_starts(path, "/nope") || str_starts(path, "/here/nope");
+}
+
+TEST("a host path must be there, if the host is this machine")
+{
+	static const struct {
+		const char *volume, *text; /* NULL: it is taken */
+	} rows[] = {
+		{ "/nope:/x", "--volume /nope:/x: /nope does not exist on this machine" },
+		{ "nope:/x:ro", "--volume nope:/x:ro: /here/nope does not exist on this machine" },
+		{ "claim:nope:/x", NULL },
+		{ "/data:/nope", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct run_options o = { .ns = "default",
+					 .command = (char *[]){ (char *)"true" },
+					 .ncommand = 1,
+					 .suffix = "abcde",
+					 .cwd = "/here",
+					 .volumes = strings((const char **)&rows[i].volume, 1) };
+
+		for (int here = 0; here < 2; here++) {
+			json_auto_t *job = NULL;
+			json_auto_t *service = NULL;
+			struct err e = ERR_INIT;
+
+			o.is_missing = here ? is_nope : NULL;
+			CHECK_INT(run_job_make(&o, &job, &service, &e), here && rows[i].text ? -1 : 0);
+			CHECK_STR(e.text, here && rows[i].text ? rows[i].text : "");
+		}
+	}
+}
+
 TEST("a bad line of a file of variables is told with its number")
 {
 	struct run_options o = options();
