@@ -37,6 +37,7 @@ struct worker {
 	bool stopped;  /* it was being deleted when it ended */
 	int64_t ended; /* microseconds */
 	char *why;     /* it could not be started, or NULL */
+	char *memory;  /* ": out of memory ...", or "" */
 };
 
 struct watch {
@@ -92,6 +93,7 @@ static void worker_free(void *v)
 	run_log_free(k->log);
 	free(k->title);
 	free(k->why);
+	free(k->memory);
 	free(k);
 }
 
@@ -170,6 +172,14 @@ static void tell_started(struct worker *k, const json_t *pod)
 	     jsonx_str_or(pod, "spec.nodeName", "?"));
 }
 
+static char *memory_sentence(const json_t *pod)
+{
+	auto_sbuf struct sbuf text = SBUF(WORK_REASON);
+
+	work_out_of_memory(pod, &text);
+	return text.n ? xasprintf(": %s; raise --mem", text.p) : xstrdup("");
+}
+
 static void take_end(struct worker *k, const json_t *pod)
 {
 	struct watch *w = k->watch;
@@ -185,11 +195,13 @@ static void take_end(struct worker *k, const json_t *pod)
 	k->status = status;
 	free(k->why);
 	k->why = why ? xstrdup(why) : NULL;
+	free(k->memory);
+	k->memory = memory_sentence(pod);
 	json_array_foreach (jsonx_at(pod, "status.containerStatuses"), i, s)
 		clock_parse_rfc3339(jsonx_str_or(s, "state.terminated.finishedAt", ""), &k->ended);
 	if (status > 0 && !k->failed && (w->o->many || jsonx_int_or(w->job->obj, "spec.backoffLimit", 0) > 0))
-		tell(w, "%s %s%s: exit status %d", k->title, why ? "could not start: " : "failed", why ? why : "",
-		     status);
+		tell(w, "%s %s%s: exit status %d%s", k->title, why ? "could not start: " : "failed", why ? why : "",
+		     status, k->memory);
 	k->failed = status > 0;
 }
 
@@ -381,7 +393,7 @@ static int say_failed(const struct watch *w)
 	if (k && k->why) /* an error of ours, not the command's: also told to those who want its output only */
 		print_sentence(xasprintf("job/%s could not start: %s", w->job->name, k->why));
 	else
-		tell(w, "job/%s failed with exit status %d", w->job->name, status);
+		tell(w, "job/%s failed with exit status %d%s", w->job->name, status, k ? k->memory : "");
 	return status;
 }
 

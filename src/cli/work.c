@@ -175,6 +175,34 @@ int work_exit_status(const json_t *pod)
 	return streq(phase, "Succeeded") ? 0 : streq(phase, "Failed") ? 1 : -1;
 }
 
+static const char *memory_limit(const json_t *pod, const char *container)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (jsonx_at(pod, "spec.containers"), i, c)
+		if (str_same(jsonx_str(c, "name"), container))
+			return jsonx_str(c, "resources.limits.memory");
+	return NULL;
+}
+
+void work_out_of_memory(const json_t *pod, struct sbuf *out)
+{
+	json_t *s;
+	size_t i;
+
+	json_array_foreach (jsonx_at(pod, "status.containerStatuses"), i, s) {
+		const char *limit = memory_limit(pod, jsonx_str_or(s, "name", ""));
+
+		if (!str_same(jsonx_str(s, "state.terminated.reason"), "OOMKilled"))
+			continue;
+		sbuf_adds(out, "out of memory");
+		if (limit)
+			sbuf_addf(out, " (limit %s)", limit);
+		return;
+	}
+}
+
 /* Why it failed, in few words. */
 static void pod_failure(const json_t *pod, struct sbuf *out)
 {

@@ -53,6 +53,8 @@ const json_t *work_condition(const json_t *obj, const char *type);
 int work_exit_status(const json_t *pod);
 /* Why its command could not be started, "" if nobody says; NULL if it could.  Borrowed. */
 const char *work_start_error(const json_t *pod);
+/* "out of memory (limit 64Mi)" if that ended a container; else nothing. */
+void work_out_of_memory(const json_t *pod, struct sbuf *out);
 /* Why a pod waits: its place, its image, its command.  Empty if it does not. */
 void work_pod_waits(const json_t *pod, struct sbuf *out);
 

@@ -33,6 +33,8 @@ is "text that looks like a variable of Kubernetes' stays" "$(MINE=my s run -q -w
 is "options of the command are its own" "$(s run -q -w echo --name -w)" "--name -w"
 is "the time limit is 124" "$(status s run -w --time 1 -- sleep 1000)" 124
 like "and says so" "$(cat "$ERR")" 'reached its time limit of 1s'
+is "out of memory is 137" "$(status s run -w --name hungry --mem 32M -- tail /dev/zero)" 137
+like "with the limit and advice" "$(cat "$ERR")" '^job/hungry failed with exit status 137: out of memory \(limit 32Mi\); raise --mem$'
 is "a failure is tried again" "$(status s run -w --name again --retries 1 -- sh -c '[ -e tried ] && echo second || { touch tried; exit 4; }')" 0
 like "after it was told" "$(cat "$ERR")" 'again failed: exit status 4'
 is "and only the output counts" "$(cat "$OUT")" second

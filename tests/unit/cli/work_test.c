@@ -167,3 +167,27 @@ TEST("a command that cannot be started ends as shells say it, and says why")
 	json_auto_t *ended = read_json(ENDED("Error", "3"));
 	CHECK(!work_start_error(ended));
 }
+
+TEST("what ran out of memory says what its limit was")
+{
+#define HUNGRY(limits_, reason_)                                                                                       \
+	"{'spec':{'containers':[{'name':'c','resources':{" limits_                                                     \
+	"}}]},'status':{'phase':'Failed','containerStatuses':[{'name':'c','state':{'terminated':{'exitCode':137,"      \
+	"'reason':'" reason_ "'}}}]}}"
+	static const struct {
+		const char *pod, *text;
+	} rows[] = {
+		{ HUNGRY("'limits':{'memory':'64Mi'}", "OOMKilled"), "out of memory (limit 64Mi)" },
+		{ HUNGRY("", "OOMKilled"), "out of memory" },
+		{ HUNGRY("'limits':{'memory':'64Mi'}", "Error"), "" },
+		{ "{}", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *pod = read_json(rows[i].pod);
+		auto_sbuf struct sbuf out = SBUF(WORK_REASON);
+
+		work_out_of_memory(pod, &out);
+		CHECK_STR(out.n ? out.p : "", rows[i].text);
+	}
+}
