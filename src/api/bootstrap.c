@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bootstrap.c - system namespaces, the kubernetes Service, priority and storage classes: rows of JSON, made through the
- * ordinary write path
+/* bootstrap.c - system namespaces, the kubernetes Service, priority and storage classes, definitions of Kubeflow's
+ * kinds: rows of JSON, made through the ordinary write path
  *
  * They are made at start if they are missing.  Pods are told the address of default/kubernetes, so that one comes back
  * as soon as somebody deletes it. */
@@ -10,6 +10,18 @@
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
+
+/* Kinds of Kubeflow are built in, but whoever knows Kubeflow looks for their definitions. */
+#define ANY_SCHEMA                                                                                                     \
+	"\"schema\":{\"openAPIV3Schema\":{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}"
+#define SERVED(version_, stored_) "{\"name\":\"" version_ "\",\"served\":true,\"storage\":" stored_ "," ANY_SCHEMA "}"
+#define KUBEFLOW(kind_, singular_, versions_)                                                                          \
+	{                                                                                                              \
+		"apiextensions.k8s.io", "v1", "customresourcedefinitions", "", singular_ "s.kubeflow.org",             \
+			"{\"spec\":{\"group\":\"kubeflow.org\",\"scope\":\"Namespaced\",\"names\":{\"kind\":\"" kind_  \
+			"\",\"plural\":\"" singular_ "s\",\"singular\":\"" singular_ "\"},\"versions\":[" versions_    \
+			"]}}"                                                                                          \
+	}
 
 static const struct {
 	const char *group, *version, *plural, *ns, *name, *json;
@@ -36,6 +48,10 @@ static const struct {
 	  "{\"metadata\":{\"annotations\":{\"storageclass.kubernetes.io/is-default-class\":\"true\"}},"
 	  "\"provisioner\":\"stoker.dev/directory\",\"reclaimPolicy\":\"Delete\","
 	  "\"volumeBindingMode\":\"Immediate\"}" },
+	KUBEFLOW("TFJob", "tfjob", SERVED("v1", "true") "," SERVED("v1alpha2", "false")),
+	KUBEFLOW("PyTorchJob", "pytorchjob", SERVED("v1", "true") "," SERVED("v1alpha1", "false")),
+	KUBEFLOW("PaddleJob", "paddlejob", SERVED("v1", "true")),
+	KUBEFLOW("MPIJob", "mpijob", SERVED("v1", "true")),
 };
 
 int bootstrap_object(struct api *api, const char *group, const char *version, const char *plural, const char *ns,

@@ -77,6 +77,8 @@ pods() { kubectl get pods -l "training.kubeflow.org/job-name=$1" --no-headers 2>
 pods_are() { [ "$(pods "$1")" = "$2" ]; }
 starts() { sort "$S/starts-$1" 2>/dev/null | tr '\n' ' '; }
 
+is "their definitions are there" "$(kubectl get crd --no-headers | awk '{ print $1 }' | tr '\n' ' ')" 'mpijobs.kubeflow.org paddlejobs.kubeflow.org pytorchjobs.kubeflow.org tfjobs.kubeflow.org '
+
 # --- a TFJob of v1alpha2, as the first source document has it ---
 tfjob_old() { # NAME SECONDS
 	cat <<-END
