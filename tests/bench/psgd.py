@@ -1,0 +1,123 @@
+"""P17 and P18 of tools/bench: what psgd's parameter servers carry, and what elastic averaging saves."""
+import os
+import re
+import subprocess
+import sys
+
+from benchlib import BUILD, Failure, free_port
+from figures import Row, row
+from slow_link import SlowLink
+
+GLOO = """
+import os, sys, time, torch, torch.distributed as dist
+torch.set_num_threads(1)
+dist.init_process_group("gloo", rank=int(sys.argv[1]), world_size=2, init_method="tcp://127.0.0.1:" + sys.argv[2])
+x = torch.ones(int(sys.argv[3]))
+dist.all_reduce(x)
+dist.barrier()
+began = time.monotonic()
+for _ in range(int(sys.argv[4])):
+    dist.all_reduce(x)
+print((time.monotonic() - began) / int(sys.argv[4]))
+"""
+EPOCH = re.compile(r"^epoch (\d+) loss \S+ accuracy (\S+) step=\d+ seconds=(\S+)", re.M)
+
+
+class PsgdFigures:
+    def __init__(self, bench):
+        self.bench = bench
+        if subprocess.run(["ninja", "-C", str(BUILD), "psgd", "tests/bench-psgd"], stdout=subprocess.DEVNULL).returncode:
+            raise Failure("psgd does not build")
+
+    def measure(self, wanted):
+        if "P17" in wanted:
+            yield from self.carried()
+            yield from self.step()
+        if "P18" in wanted:
+            yield from self.elastic()
+
+    def carry(self, how: str, workers: int, servers: int, floats: int, seconds: float):
+        """bench_psgd.c's three numbers: bytes/s, steps/s, bytes per CPU second."""
+        r = subprocess.run([BUILD / "tests" / "bench-psgd", how, str(workers), str(servers), str(floats), str(seconds)],
+                           capture_output=True, text=True, timeout=120)
+        if r.returncode:
+            raise Failure("bench-psgd: " + r.stderr.strip())
+        return [float(n) for n in r.stdout.split()]
+
+    def carried(self):
+        """Each beside bare TCP, in turns; the best of each, for another program's moment is not ours."""
+        seconds, turns = (0.3, 2) if self.bench.quick else (1, 5)
+        for workers in (1, 2, 4, 8):
+            runs = {how: [] for how in ("raw", "async", "sync")}
+            for _ in range(turns):
+                for how, got in runs.items():
+                    got.append(self.carry(how, workers, 1, 1_000_000, seconds))
+            best = {how: [max(column) for column in zip(*got)] for how, got in runs.items()}
+            for how in ("async", "sync"):
+                yield row("P17", f"push and pull, {how}, {workers} workers, 1 server", best[how][0] / 1e6, "MB/s",
+                          measured=(best["raw"][0] / 1e6, "bare TCP"), times=0.8)
+                yield row("P17", "  the same per second of CPU", best[how][2] / 1e6, "MB/s",
+                          measured=(best["raw"][2] / 1e6, "bare TCP"))
+
+    def step(self):
+        """One synchronous step of two workers with 10 million floats."""
+        floats, seconds = 10_000_000, 1 if self.bench.quick else 5
+        gloo = self.gloo(floats, 10 if self.bench.quick else 100)
+        for servers in (1, 2):
+            ms = 2e3 / self.carry("sync", 2, servers, floats, seconds)[1]
+            what = f"synchronous step, 10 M floats, 2 workers, {servers} server{'s' * (servers > 1)}"
+            yield (row("P17", what, ms, "ms", measured=(gloo, "torch-gloo all-reduce"), within=1) if gloo
+                   else Row("P17", what, ms, "ms"))
+
+    def gloo(self, floats: int, times: int):
+        """Milliseconds of an all-reduce of python3-torch, or None without it."""
+        if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True).returncode:
+            print("bench: python3-torch is not here, so P17 has no all-reduce beside it", file=sys.stderr)
+            return None
+        port, env = str(free_port()), os.environ | {"GLOO_SOCKET_IFNAME": "lo"}
+        ranks = [self.bench.spawn(["/usr/bin/python3", "-c", GLOO, rank, port, floats, times], env=env, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for rank in range(2)]
+        answers = [r.communicate(timeout=180)[0] for r in ranks]
+        if any(r.returncode for r in ranks):
+            raise Failure("torch-gloo did not run")
+        return 1e3 * max(float(a.split()[-1]) for a in answers)
+
+    def train(self, mode: str, rate: float, epochs: int, limit: int, link: float):
+        """Two workers behind a slow link; accuracy and time of each epoch, bytes in all."""
+        port = free_port()
+        proxy = SlowLink(port, link)
+        common = ["--mode", mode, "--limit", limit, "--epochs", epochs, "--hidden", "32", "--decay", "0.9", "--rate", rate, "-q"]
+        try:
+            def start(task, ps):
+                return self.bench.spawn([BUILD / "psgd", "--task", task, "--ps", f"127.0.0.1:{ps}", "--workers", 2, *common],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            tasks = [start("worker:0", proxy.port), start("worker:1", proxy.port), start("ps:0", port)]
+            out, err = tasks[0].communicate(timeout=600)
+            if tasks[0].returncode:
+                raise Failure(f"psgd --mode {mode}: {err.strip()}")
+        finally:
+            for t in tasks:
+                self.bench.end(t)
+            proxy.close()
+        lines = [(int(n), float(accuracy), float(seconds)) for n, accuracy, seconds in EPOCH.findall(out)]
+        if not lines:
+            raise Failure(f"psgd --mode {mode} printed no epoch: {out}")
+        return lines, proxy.bytes
+
+    def elastic(self):
+        """The time until the test error that asynchronous SGD has in the end, and the bytes until then."""
+        limit, epochs, link = (3000, 4, 10e6) if self.bench.quick else (10000, 8, 10e6)
+        plain, plain_bytes = self.train("async", 0.1, epochs, limit, link)
+        goal = plain[-1][1]
+        elastic, elastic_bytes = self.train("easgd", 0.2, epochs, limit, link)
+        reached = next((e for e in elastic if e[1] >= goal), None)
+        share = (reached or elastic[-1])[0] / elastic[-1][0]
+        what = f"EASGD (tau 10) on a {link * 8 / 1e6:.0f} Mbit/s link, to {100 * (1 - goal):.1f} % error"
+        if not reached:
+            what = f"EASGD ended with {100 * (1 - elastic[-1][1]):.1f} % error, not {100 * (1 - goal):.1f} %"
+        time_row = row("P18", what, (reached or elastic[-1])[2], "s", measured=(plain[-1][2], "asynchronous SGD"), part=1 / 3)
+        bytes_row = row("P18", "  and its bytes", elastic_bytes * share / 1e6, "MB",
+                        measured=(plain_bytes / 1e6, "asynchronous SGD"), part=1 / 9)
+        for r in (time_row, bytes_row):
+            r.met = r.met and reached is not None
+            yield r
