@@ -1,5 +1,6 @@
-"""P17 and P18 of tools/bench: what psgd's parameter servers carry, and what elastic averaging saves."""
+"""P17, P18 and train of tools/bench: what psgd's parameter servers carry, what elastic averaging saves, and how fast it is."""
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -20,6 +21,7 @@ for _ in range(int(sys.argv[4])):
     dist.all_reduce(x)
 print((time.monotonic() - began) / int(sys.argv[4]))
 """
+DATA = "/usr/share/datasets/fashion-mnist"
 EPOCH = re.compile(r"^epoch (\d+) loss \S+ accuracy (\S+) step=\d+ seconds=(\S+)", re.M)
 
 
@@ -35,6 +37,8 @@ class PsgdFigures:
             yield from self.step()
         if "P18" in wanted:
             yield from self.elastic()
+        if "train" in wanted:
+            yield from self.samples()
 
     def carry(self, how: str, workers: int, servers: int, floats: int, seconds: float):
         """bench_psgd.c's three numbers: bytes/s, steps/s, bytes per CPU second."""
@@ -69,10 +73,15 @@ class PsgdFigures:
             yield (row("P17", what, ms, "ms", measured=(gloo, "torch-gloo all-reduce"), within=1) if gloo
                    else Row("P17", what, ms, "ms"))
 
+    def has_torch(self) -> bool:
+        if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True).returncode == 0:
+            return True
+        print("bench: python3-torch is not here, so psgd stands alone", file=sys.stderr)
+        return False
+
     def gloo(self, floats: int, times: int):
         """Milliseconds of an all-reduce of python3-torch, or None without it."""
-        if subprocess.run(["/usr/bin/python3", "-c", "import torch"], capture_output=True).returncode:
-            print("bench: python3-torch is not here, so P17 has no all-reduce beside it", file=sys.stderr)
+        if not self.has_torch():
             return None
         port, env = str(free_port()), os.environ | {"GLOO_SOCKET_IFNAME": "lo"}
         ranks = [self.bench.spawn(["/usr/bin/python3", "-c", GLOO, rank, port, floats, times], env=env, text=True,
@@ -121,3 +130,26 @@ class PsgdFigures:
         for r in (time_row, bytes_row):
             r.met = r.met and reached is not None
             yield r
+
+    def samples(self):
+        """Samples per second of the perceptron, one process and two workers, beside python3-torch."""
+        epochs, seconds, torch = (1, 2, self.has_torch()) if self.bench.quick else (4, 8, self.has_torch())
+        for workers in (1, 2):
+            out = subprocess.run([BUILD / "psgd", "-q", "--epochs", str(epochs), "--workers", str(workers)], text=True,
+                                 capture_output=True, timeout=300)
+            rates = re.findall(r"samples/s=(\d+)", out.stdout)
+            if out.returncode or not rates:
+                raise Failure("psgd: " + out.stderr.strip())
+            what = f"samples of 784-128-10, mode sync, {workers} worker{'s' * (workers > 1)}"
+            yield (row("train", what, float(rates[-1]), "/s", measured=(self.torch(workers, seconds), "python3-torch")) if torch
+                   else Row("train", what, float(rates[-1]), "/s"))
+
+    def torch(self, ranks: int, seconds: int) -> float:
+        port, env = free_port(), os.environ | {"GLOO_SOCKET_IFNAME": "lo"}
+        script = pathlib.Path(__file__).with_name("torch_train.py")
+        tasks = [self.bench.spawn(["/usr/bin/python3", "-B", script, rank, ranks, port, seconds, DATA], env=env, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for rank in range(ranks)]
+        answers = [t.communicate(timeout=180)[0] for t in tasks]
+        if any(t.returncode for t in tasks):
+            raise Failure("python3-torch did not train")
+        return max(float(a) for a in answers)
