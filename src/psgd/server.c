@@ -8,6 +8,7 @@
 #include "psgd/server.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -20,6 +21,7 @@
 #include "psgd/split.h"
 
 #define LINGER_MS 10000 /* a step of a slow trainer fits */
+#define HELLO_MS  10000 /* who has not said hello by then is a stranger */
 #define MAX_CONNS 8192
 #define EVENTS    64
 
@@ -121,16 +123,28 @@ void server_end(struct server *s)
 		s->ended_at = s->now;
 }
 
+/* No room for one more: who came first and has said nothing yet makes way.  If all have, the newcomer waits. */
+static void drop_stranger(struct server *s)
+{
+	for (size_t i = 0; i < s->nconns; i++)
+		if (!s->conns[i]->greeted && !s->conns[i]->dead) {
+			s->conns[i]->dead = true;
+			return;
+		}
+	ppoll(NULL, 0, &(struct timespec){ .tv_nsec = 20000000 }, s->settings->waiting);
+}
+
 static void on_incoming(struct server *s)
 {
 	int fd = accept4(s->settings->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLRDHUP };
 	struct conn *c;
 
-	if (fd < 0)
-		return;
-	if (s->nconns >= MAX_CONNS) {
-		close(fd);
+	if (fd < 0 || s->nconns >= MAX_CONNS) {
+		if (fd >= 0)
+			close(fd);
+		if (fd >= 0 || errno == EMFILE || errno == ENFILE)
+			drop_stranger(s);
 		return;
 	}
 	c = conn_new(s, fd);
@@ -169,6 +183,7 @@ static void bury(struct server *s)
 		struct conn *c = s->conns[i];
 		bool trainer = c->greeted && c->rank != HELLO_WATCHER, replaced = false;
 
+		c->dead |= !c->greeted && s->now - c->since > HELLO_MS;
 		if (!c->dead) {
 			trainers += trainer;
 			s->conns[kept++] = c;

@@ -25,6 +25,7 @@ struct conn *conn_new(struct server *s, int fd)
 
 	c->server = s;
 	c->fd = fd;
+	c->since = s->now;
 	c->rank = HELLO_WATCHER;
 	net_tune(fd);
 	return c;

@@ -14,6 +14,7 @@ struct conn {
 	int fd;
 	unsigned interest; /* what epoll was told */
 	bool greeted;
+	int64_t since; /* when it was accepted */
 	uint32_t rank;
 	bool dead; /* closed at the end of the turn */
 

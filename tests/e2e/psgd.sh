@@ -93,7 +93,7 @@ done
 like "the evaluator says how good the model is" "$(cat evaluator-0.out)" '^step=[0-9]+ accuracy=0\.'
 
 # A killed worker comes back; one that does not is not waited for.
-LONG=(--limit 3000 --epochs 20 --patience 1s)
+LONG=(--limit 3000 --epochs 12 --patience 1s)
 job chief 2 2
 start_all "${LONG[@]}"
 ok "training has begun" eventually 60 epoch_reached 1
@@ -161,6 +161,27 @@ like "and says why" "$out" 'no trainer for 1 seconds'
 out=$("$PSGD" --task worker:0 --ps "127.0.0.1:$(ports 1)" --limit 100 --give-up 1s 2>&1)
 is "a trainer without servers gives up" $? 1
 like "and says which" "$out" 'parameter server 0, tried for 1 seconds: 127.0.0.1:[0-9]+: Connection refused'
+
+# Strangers that connect and say nothing keep nobody out.
+port=$(ports 1)
+(
+	ulimit -n 24
+	exec "$PSGD" --task ps:0 --ps "127.0.0.1:$port" --idle 20s
+) >crowd.out 2>&1 &
+PIDS+=($!)
+python3 -c 'import socket, sys, time
+crowd = []
+while len(crowd) < 40:
+    try:
+        crowd.append(socket.create_connection(("127.0.0.1", int(sys.argv[1])), 1))
+    except OSError:
+        time.sleep(0.1)
+print("crowded", flush=True)
+time.sleep(60)' "$port" >crowd.log 2>&1 &
+PIDS+=($!)
+ok "a crowd is at the server's door" eventually 20 grep -q crowded crowd.log
+out=$("$PSGD" --task worker:0 --ps "127.0.0.1:$port" "${SMALL[@]}" --give-up 20s 2>&1)
+is "a worker gets past them" $? 0
 
 # Bad input.
 bad() {
