@@ -602,6 +602,7 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 					.host_roots = config->host_roots,
 					.rootless = config->rootless,
 					.fake = config->runtime && streq(config->runtime, "fake"),
+					.pods = &n->pods,
 					.changed = on_parts_changed,
 					.gone = on_gone,
 					.arg = n };

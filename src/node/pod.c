@@ -278,8 +278,10 @@ static bool set_up(struct pod *p, int64_t *wake_ms)
 		on_setup_failed(p, &e);
 		*wake_ms = p->setup_after_ms;
 	}
-	if (r == 0)
+	if (r == 0) {
 		pod_disk_watch(p);
+		pod_gang_ready(p);
+	}
 	return r == 0;
 }
 
@@ -294,7 +296,7 @@ static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
 	for (size_t i = 0; i < p->n; i++)
 		starts |= acts[i] == ACT_START;
 	if (starts)
-		starts = set_up(p, &plan->wake_ms);
+		starts = set_up(p, &plan->wake_ms) && !pod_gang_waits(p, &plan->wake_ms);
 	if (starts)
 		p->quiet_ms = clock_mono_ms() + START_MS;
 	for (size_t i = 0; i < p->n; i++) {

@@ -3,6 +3,7 @@
 #ifndef STOKER_NODE_POD_H
 #define STOKER_NODE_POD_H
 
+#include "base/map.h"
 #include "client/client.h"
 #include "client/events.h"
 #include "node/gpu.h"
@@ -34,7 +35,8 @@ struct node_parts {
 	const json_t *host_roots;
 	bool rootless; /* in a user namespace of ours: only what an ordinary user may do, no cgroups */
 	bool run_in_memory;
-	bool fake; /* nothing is real but the API: no images, mounts or namespaces */
+	bool fake;              /* nothing is real but the API: no images, mounts or namespaces */
+	const struct map *pods; /* all workers, by uid; NULL: nobody knows */
 	/* A pod is gone, or its cards have changed hands. */
 	void (*changed)(void *arg);
 	void (*gone)(void *arg, struct pod *p);

@@ -58,6 +58,7 @@ struct pod {
 	int setup_failures;
 	const char *setup_reason; /* of the last one */
 	int64_t setup_after_ms;
+	int64_t gang_ms; /* since when it waits for its gang */
 	/* its end */
 	bool gone;     /* the object is no longer in the API */
 	bool deleting; /* it has a deletionTimestamp */
@@ -101,6 +102,9 @@ int pod_setup(struct pod *p, struct err *e);
 /* Volumes again, with newer objects. */
 int pod_refresh(struct pod *p, struct err *e);
 void pod_volume_context(struct pod *p, const json_t *objects, struct volume_context *ret);
+/* pod_gang.c: all is ready, but for others of its gang.  The other tells them that this one is. */
+bool pod_gang_waits(struct pod *p, int64_t *wake_ms);
+void pod_gang_ready(struct pod *p);
 /* pod_pids.c: a namespace for the processes of all containers, with somebody in it. */
 bool pod_shares_pids(const struct pod *p);
 int pod_pids_make(struct pod *p, struct err *e);

@@ -208,6 +208,18 @@ apart() {
 }
 ok "one after the other" apart
 
+# --- names: whoever starts can look for all the others at once ---
+kubectl apply -f - >/dev/null <<-END
+	apiVersion: kubeflow.org/v1
+	kind: TFJob
+	metadata: {name: names}
+	spec:
+	  successPolicy: AllWorkers
+	  tfReplicaSpecs:
+	    Worker: {replicas: 6, template: {spec: $(pod tensorflow sh, -c, "'for i in 0 1 2 3 4 5; do getent hosts names-worker-\$i.default.svc || exit 1; done; sleep 1'")}}
+END
+ok "all names resolve before the first program starts" eventually 60 is_state tfjob names Succeeded
+
 # --- suspended and resumed ---
 tfjob_old pause 1000 | sed 's/v1alpha2/v1/' | kubectl apply -f - >/dev/null
 ok "it runs" eventually 60 is_state tfjob pause Running

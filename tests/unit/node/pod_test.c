@@ -320,3 +320,36 @@ TEST("a pod whose cards are taken waits, says so, and goes on as soon as they ar
 	CHECK(said);
 	machine_done(&m);
 }
+
+#define GANG "'stoker.dev/gang':'g','stoker.dev/gang-size':'2'"
+
+TEST("programs of a gang start when all its pods are set up")
+{
+	static const char body[] =
+		"{'metadata':{'name':'%s','annotations':{%s}},'spec':{'nodeName':'box','restartPolicy':"
+		"'Never','containers':[{'name':'c','image':'host','resources':{'limits':{"
+		"'nvidia.com/gpu':'2'}}}]}}";
+	struct machine m = machine_new();
+	auto_free char *before = xasprintf(body, "before", "'stoker.dev/fake-seconds':'1.5'");
+	auto_free char *second = xasprintf(body, "b", GANG);
+
+	server_do(&m.s, VERB_CREATE, "v1/pods", "default", NULL, before);
+	CHECK(wait_for(&m, "before", "status.phase", "Running"));
+	server_do(&m.s, VERB_CREATE, "v1/pods", "default", NULL, second); /* has no cards yet */
+	create(&m, "a", GANG, "");
+	CHECK(wait_for(&m, "a", "status.phase", "Running"));
+	json_auto_t *first = get(&m, "before");
+
+	CHECK_STR(jsonx_str(first, "status.phase"), "Succeeded");
+	CHECK(wait_for(&m, "b", "status.phase", "Running"));
+	machine_done(&m);
+}
+
+TEST("a pod of a gang whose others are elsewhere starts after a moment")
+{
+	struct machine m = machine_new();
+
+	create(&m, "a", GANG, "");
+	CHECK(wait_for(&m, "a", "status.phase", "Running"));
+	machine_done(&m);
+}
