@@ -105,6 +105,7 @@ struct store {
 
 	struct {
 		struct recent_slot *slots; /* by revision; NULL: none are kept */
+		size_t bytes;
 		struct loop_timer timer;
 	} recent;
 
@@ -131,7 +132,7 @@ int write_live_rv(struct store *s, int kind, const char *ns, const char *name, i
 
 /* --- recent.c --- */
 void recent_init(struct store *s);
-void recent_put(struct store *s, int kind, int64_t rv, json_t *obj);
+void recent_put(struct store *s, int kind, int64_t rv, json_t *obj, size_t bytes);
 void recent_drop(struct store *s);
 void recent_done(struct store *s);
 

@@ -170,7 +170,7 @@ int store_put(struct store *s, int kind, const char *ns, const char *name, json_
 		return txn_fail(s, rc, "writing an object", e);
 	s->rv = r.rv;
 	sbuf_steal(&text);
-	recent_put(s, kind, r.rv, obj);
+	recent_put(s, kind, r.rv, obj, r.body.n);
 	txn_changed(s, &(struct change){ .rv = r.rv,
 					 .kind = kind,
 					 .op = r.op,

@@ -61,3 +61,20 @@ TEST("what a failed turn wrote is not at hand under a revision that is given out
 	CHECK_STR(data_of(&f, f.pods, "z"), "two");
 	util_done(&f);
 }
+
+TEST("many megabytes are not kept")
+{
+	struct fixture f = util_new();
+	auto_free char *big = xmalloc(900000);
+
+	memset(big, 'x', 899999);
+	big[899999] = '\0';
+	util_put(&f, f.pods, "a", "small", "v");
+	util_put(&f, f.pods, "a", "b1", big);
+	util_put(&f, f.pods, "a", "b2", big);
+	CHECK_STR(data_of(&f, f.pods, "small"), "v");
+	util_put(&f, f.pods, "a", "b3", big);
+	CHECK_STR(data_of(&f, f.pods, "small"), "-");
+	CHECK(f.s->recent.bytes < 1000000);
+	util_done(&f);
+}
