@@ -151,8 +151,12 @@ json_t *pod_objects(const struct pod *p)
 	json_t *objects = json_object();
 	const json_t *ca = p->wants_root_ca ? informer_find(p->parts->root_cas, p->ns, ROOT_CA) : NULL;
 
+	/* Where no controller hands the CA out, as on a server without any, this node knows it all the same. */
 	if (ca)
 		json_object_set(objects, "configmaps/" ROOT_CA, (json_t *)ca);
+	else if (p->wants_root_ca && p->parts->client->ca_pem)
+		json_object_set_new(objects, "configmaps/" ROOT_CA,
+				    json_pack("{s:{s:s}}", "data", "ca.crt", p->parts->client->ca_pem));
 	for (size_t i = 0; i < p->nfollows; i++) {
 		const json_t *obj;
 		size_t pos = 0;
