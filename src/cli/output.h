@@ -16,10 +16,12 @@
 /* ---- which form ---- */
 
 /* -o of a command whose settings have `const char *output`. */
-#define OUTPUT_OPT(settings_)                                                                                          \
+#define OUTPUT_OPT(settings_) OUTPUT_OPT_SAYING(settings_, "how to print: wide, json, yaml or name")
+/* For commands that say sentences unless a form is asked for. */
+#define OUTPUT_OPT_SAYING(settings_, help_)                                                                            \
 	{                                                                                                              \
 		.name = "output", .letter = 'o', .type = OPT_CHOICE, .offset = offsetof(settings_, output),            \
-		.arg = "FORM", .choices = "wide|json|yaml|name", .help = "how to print: wide, json, yaml or name"      \
+		.arg = "FORM", .choices = "wide|json|yaml|name", .help = help_                                         \
 	}
 
 /* Is the form one that prints objects (json, yaml) or names?  NULL and "wide" are tables. */
