@@ -6,8 +6,8 @@
  *	step=120/500 accuracy=91.5%           step 120 of 500: accuracy 0.915
  *
  * A line counts if it says where in the run it is (an epoch, a step, an iteration, a pass) and at least one other
- *number with a name that is known, or with any name when it is written name=number or name: number.  Names are given
- *back in one spelling, so that one program's "acc" and another's "Accuracy" are drawn in one plot.
+ * number with a name that is known, or with any name when it is written name=number or name: number.  Names are given
+ * back in one spelling, so that one program's "acc" and another's "Accuracy" are drawn in one plot.
  */
 #ifndef STOKER_BASE_MEASURE_H
 #define STOKER_BASE_MEASURE_H
@@ -24,12 +24,12 @@ enum measure_by { MEASURE_BY_EPOCH, MEASURE_BY_STEP };
 
 struct measure_value {
 	char name[MEASURE_NAME]; /* lower case: "loss", "accuracy", "test-accuracy" */
-	double value;
+	double value;            /* NaN also stands for the infinities */
 };
 
 struct measure {
-	enum measure_by
-		by;    /* a line that has both is by step if the step does not begin anew each epoch: it has "step" */
+	/* A line that has both is by step if it has "step"; a share of the epoch (640/60000) makes a broken epoch. */
+	enum measure_by by;
 	double at, of; /* of: how many there will be, 0 if the line does not say */
 	double epoch;  /* the epoch if the line has one besides its step, else -1 */
 	int rank;      /* who says it, -1 if it does not say */
