@@ -119,8 +119,11 @@ stream_fn rest_proxy;             /* rest_proxy.c */
 int rest_log_query(const struct exchange *x, struct kubelet_log_request *q, struct err *e);
 /* Streams a log that outlived its pod. */
 void rest_log_kept(struct exchange *x, struct kubelet *k, const struct kubelet_log_request *q);
-/* rest_logs.c: /apis/stoker.dev/v1/namespaces/NS/logs/NAME; false if the path is another. */
+/* rest_logs.c: /apis/stoker.dev/v1/namespaces/NS/logs/NAME and .../measures/NAME; false if the path is another. */
 bool rest_logs_route(struct exchange *x);
+/* The pods with logs that such a request means: what the kubelet's logs_find says, with "alive". */
+json_t *rest_logs_choose(struct exchange *x, struct kubelet *k);
+stream_fn rest_measures; /* rest_measures.c */
 
 /* rest_metrics.c: takes x over if it asks what pods or nodes use. */
 bool rest_metrics(struct exchange *x);

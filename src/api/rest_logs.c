@@ -5,6 +5,8 @@
  * the answer says what there is, else it is the log itself, with the same parameters and of the same text.  `uid` picks
  * one of several pods, `kind` one of several meanings of the name, `attempt` one run of a container.
  *
+ * measures/NAME (rest_measures.c) finds in the same way and asks for the same right.
+ *
  * It is no resource: whoever may read the logs of every pod of the namespace may read these.
  */
 #include <strings.h>
@@ -49,9 +51,9 @@ static bool of_kind(const json_t *item, const char *kind, const char *name)
 	return str_same(jsonx_str(item, "job"), name);
 }
 
-/* Those of the list that the query means; takes the list. */
-static json_t *choose(struct exchange *x, json_t *list)
+json_t *rest_logs_choose(struct exchange *x, struct kubelet *k)
 {
+	json_auto_t *list = k->ops->logs_find(k, x->req.ns, x->segments[NAME_AT]);
 	const char *kind = exchange_param(x, "kind");
 	const char *uid = exchange_param(x, "uid");
 	json_t *chosen = json_array();
@@ -65,7 +67,6 @@ static json_t *choose(struct exchange *x, json_t *list)
 		json_object_set_new(item, "alive", json_boolean(lives(x, item)));
 		json_array_append(chosen, item);
 	}
-	json_decref(list);
 	return chosen;
 }
 
@@ -169,7 +170,7 @@ static void serve_logs(struct exchange *x)
 		exchange_finish(x);
 		return;
 	}
-	items = choose(x, k->ops->logs_find(k, x->req.ns, name));
+	items = rest_logs_choose(x, k);
 	if (exchange_flag(x, "list")) {
 		reply_list(x, items);
 		return;
@@ -190,12 +191,26 @@ static void serve_logs(struct exchange *x)
 	}
 }
 
+/* What there is by such a name. */
+static const struct {
+	const char *word;
+	stream_fn *serve;
+} things[] = {
+	{ "logs", serve_logs },
+	{ "measures", rest_measures },
+};
+
 bool rest_logs_route(struct exchange *x)
 {
-	static const char *const words[] = { "apis", "stoker.dev", "v1", "namespaces", NULL, "logs", NULL };
+	static const char *const words[] = { "apis", "stoker.dev", "v1", "namespaces", NULL, NULL, NULL };
 	const char *method = http_method(x->http);
+	size_t thing = 0;
 
 	if (x->nsegments != ARRAY_SIZE(words) || (!streq(method, "GET") && !streq(method, "HEAD")))
+		return false;
+	while (thing < ARRAY_SIZE(things) && !streq(things[thing].word, x->segments[NAME_AT - 1]))
+		thing++;
+	if (thing == ARRAY_SIZE(things))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (words[i] && !streq(words[i], x->segments[i]))
@@ -205,6 +220,6 @@ bool rest_logs_route(struct exchange *x)
 	x->req.subresource = "log";
 	x->req.ns = x->segments[4];
 	x->req.verb = VERB_GET;
-	x->serve = serve_logs;
+	x->serve = things[thing].serve;
 	return true;
 }

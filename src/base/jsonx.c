@@ -195,12 +195,20 @@ static void dump_array(const json_t *v, struct sbuf *out)
 	sbuf_addc(out, ']');
 }
 
+/* The shortest that reads back as the same: 0.36, not 0.35999999999999999. */
 static void dump_real(const json_t *v, struct sbuf *out)
 {
 	char text[64];
-	size_t n = json_dumpb(v, text, sizeof(text), JSON_ENCODE_ANY);
+	size_t n = 0;
 
-	sbuf_add(out, text, n < sizeof(text) ? n : 0);
+	for (int digits = 15; digits <= 17; digits++) {
+		n = json_dumpb(v, text, sizeof(text) - 1, JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
+		n = n < sizeof(text) ? n : 0;
+		text[n] = 0;
+		if (strtod(text, NULL) == json_real_value(v))
+			break;
+	}
+	sbuf_add(out, text, n);
 }
 
 static void dump_value(const json_t *v, struct sbuf *out)

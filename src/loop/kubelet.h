@@ -69,6 +69,9 @@ struct kubelet_ops {
 	/* One of those, by the target's ns and uid; never follows.  ERR_NOT_FOUND if there is none. */
 	int (*log_kept)(struct kubelet *k, const struct kubelet_log_request *q, const struct kubelet_log_handlers *h,
 			struct kubelet_log **ret, struct err *e);
+	/* The numbers that these pods, some of what logs_find gave, have printed: {"series":[{"pod","container","run",
+	 * "name","by","of","points":[[at,value,"time"]...]}],"left": older runs that were too many}. */
+	json_t *(*measures)(struct kubelet *k, const char *ns, const json_t *pods);
 
 	int (*exec)(struct kubelet *k, const struct kubelet_exec_request *q, const struct kubelet_session_handlers *h,
 		    struct kubelet_session **ret, struct err *e);

@@ -93,6 +93,11 @@ static json_t *do_logs_find(struct kubelet *k, const char *ns, const char *name)
 	return log_door_find(((struct node_kubelet *)k)->config.logs, ns, name);
 }
 
+static json_t *do_measures(struct kubelet *k, const char *ns, const json_t *pods)
+{
+	return log_door_measures(((struct node_kubelet *)k)->config.logs, ns, pods);
+}
+
 static int do_log_kept(struct kubelet *k, const struct kubelet_log_request *q, const struct kubelet_log_handlers *h,
 		       struct kubelet_log **ret, struct err *e)
 {
@@ -173,6 +178,7 @@ static const struct kubelet_ops ops = {
 	.log_close = log_door_close,
 	.logs_find = do_logs_find,
 	.log_kept = do_log_kept,
+	.measures = do_measures,
 	.exec = do_exec,
 	.attach = do_attach,
 	.input = session_input,

@@ -9,6 +9,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "node/measure_keep.h"
 #include "node/pod.h"
 
 struct kubelet_log {
@@ -120,6 +121,21 @@ json_t *log_door_find(struct logs *logs, const char *ns, const char *name)
 	json_array_foreach (list, i, pod)
 		hide_paths(pod);
 	return list;
+}
+
+json_t *log_door_measures(struct logs *logs, const char *ns, const json_t *pods)
+{
+	json_auto_t *found = json_array();
+	json_t *pod;
+	size_t i;
+
+	json_array_foreach (pods, i, pod) {
+		json_t *known = logs_find_uid(logs, ns, jsonx_str_or(pod, "uid", ""));
+
+		if (known)
+			json_array_append_new(found, known);
+	}
+	return measure_keep_find(found);
 }
 
 static const json_t *attempts_of(const json_t *pod, const char *container)

@@ -21,6 +21,8 @@ void log_door_ended(struct kubelet_log *l);
 
 /* logs_find, log_kept: logs of pods that may be gone. */
 json_t *log_door_find(struct logs *logs, const char *ns, const char *name);
+/* measures: of some of these. */
+json_t *log_door_measures(struct logs *logs, const char *ns, const json_t *pods);
 int log_door_kept(struct loop *loop, struct logs *logs, const struct kubelet_log_request *q,
 		  const struct kubelet_log_handlers *h, struct kubelet_log **ret, struct err *e);
 

@@ -224,6 +224,7 @@ int logs_open(struct loop *loop, const struct logs_config *config, struct logs *
 	l->watch = log_watch_new(loop);
 	TAILQ_INIT(&l->kept);
 	LIST_INIT(&l->listeners);
+	LIST_INIT(&l->measures);
 	map_init(&l->by_uid, NULL);
 	logs_keep_start(l);
 	if (file_make_dirs(l->root, 0700, e) < 0) {
@@ -253,6 +254,7 @@ void logs_free(struct logs *l)
 	if (!l)
 		return;
 	logs_keep_stop(l);
+	measure_keep_stop(&l->measures);
 	while ((who = LIST_FIRST(&l->listeners)))
 		logs_unlisten(who);
 	while ((k = TAILQ_FIRST(&l->kept)))
@@ -272,6 +274,9 @@ static bool is_plain(const char *name)
 
 static void drop_attempt(const char *dir, int attempt)
 {
+	auto_free char *measures = xasprintf("%s/%d.measures", dir, attempt);
+
+	unlink(measures);
 	for (int i = 0; i < LOG_PARTS; i++) {
 		auto_free char *path =
 			i ? xasprintf("%s/%d.log.%d", dir, attempt, i) : xasprintf("%s/%d.log", dir, attempt);
@@ -346,6 +351,7 @@ void logs_pod_ended(struct logs *l, const char *ns, const char *pod, const char 
 
 	(void)ns;
 	(void)pod;
+	measure_keep_pod_ended(&l->measures, uid);
 	if (!k || k->ended)
 		return;
 	set_ended(l, k, clock_wall());
@@ -392,4 +398,10 @@ void logs_container_ended(struct logs *l, const char *log_path)
 struct log_watch *logs_watch(struct logs *l)
 {
 	return l->watch;
+}
+
+void logs_measure(struct logs *l, const json_t *pod, const char *log_path)
+{
+	if (log_path && measure_keep_wants(pod))
+		measure_keep_start(l->loop, l, &l->measures, jsonx_str_or(pod, "metadata.uid", ""), log_path);
 }

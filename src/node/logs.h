@@ -82,4 +82,7 @@ void logs_listen(struct logs *l, struct logs_listener *listener);
 void logs_unlisten(struct logs_listener *listener);
 struct log_watch *logs_watch(struct logs *l);
 
+/* A container with this log runs, or has run: the numbers that a training job prints are kept (node/measure_keep.h). */
+void logs_measure(struct logs *l, const json_t *pod, const char *log_path);
+
 #endif

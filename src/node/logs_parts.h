@@ -7,6 +7,7 @@
 
 #include "base/map.h"
 #include "node/logs.h"
+#include "node/measure_keep.h"
 
 #define LOGS_OWNER     "owner.json"
 #define LOGS_OWNER_MAX (256 * 1024)
@@ -31,6 +32,7 @@ struct logs {
 	struct map by_uid;     /* struct kept * */
 	LIST_HEAD(, logs_listener) listeners;
 	struct log_watch *watch;
+	struct measure_keepers measures;
 	struct loop_timer timer;
 	struct loop_hook sweep;
 };

@@ -55,6 +55,8 @@ static void name_run(struct ctr *c, int attempt)
 		c->last_log_path = NULL;
 		logs_path(c->pod->parts->logs, c->pod->obj, c->name, attempt - 1, &c->last_log_path, &e);
 	}
+	if (!c->init)
+		logs_measure(c->pod->parts->logs, c->pod->obj, c->log_path);
 }
 
 /* The OCI process it was started with, for exec and probes. */
@@ -94,6 +96,8 @@ static void recall(struct ctr *c, const json_t *status)
 	if (json_is_object(terminated)) {
 		recall_end(terminated, &c->end);
 		c->failures++;
+		if (c->log_path)
+			logs_container_ended(c->pod->parts->logs, c->log_path);
 	} else if (json_object_get(state, "running")) {
 		/* Until the runtime says otherwise. */
 		c->started_us = time_of(state, "running.startedAt");

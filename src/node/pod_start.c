@@ -245,6 +245,8 @@ static void on_started(void *arg, pid_t pid, const struct err *e)
 	c->started_us = clock_wall_micros();
 	ctr_wait(c, NULL, NULL);
 	c->start_new = true;
+	if (!c->init)
+		logs_measure(c->pod->parts->logs, c->pod->obj, c->log_path);
 	ctr_hook_start(c);
 	pod_kick(c->pod);
 }
