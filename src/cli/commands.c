@@ -22,6 +22,7 @@ const struct command *const commands[] = {
 	&cmd_events,
 	&cmd_top,
 	&cmd_logs,
+	&cmd_plot,
 	&cmd_wait,
 	&cmd_kill,
 	&cmd_token_create,

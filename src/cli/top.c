@@ -4,23 +4,18 @@
  * Figures are those of metrics.k8s.io, joined with what pods ask for and nodes have.  With --watch they are asked for
  * again every two seconds: on a terminal the screen is drawn anew, else each row is a line that begins with the time.
  */
-#include <signal.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "base/yamlx.h"
 #include "cli/about.h"
+#include "cli/again.h"
 #include "cli/connect.h"
 #include "cli/top_rows.h"
 #include "kinds/core.h"
 #include "kinds/rest.h"
-
-#define EVERY_MS 2000
 
 struct top_settings {
 	struct connect_settings connect;
@@ -67,7 +62,7 @@ struct session {
 	bool both;        /* nobody said which: nodes are left out if they may not be seen */
 	char *node;       /* only that one, or NULL */
 	char *workload;   /* only its pods: [KIND/]NAME, or NULL */
-	bool interrupted, titled;
+	bool titled;
 };
 
 /* One set of figures. */
@@ -243,36 +238,9 @@ static void print_objects(struct session *s, const struct figures *f)
 		putchar('\n');
 }
 
-/* As many lines as there is room for, each to its end, and nothing below: no flicker. */
-static void draw(const struct sbuf *text)
+static int show(void *arg)
 {
-	struct winsize size = { .ws_row = 0 };
-	struct str rest = sbuf_str(text);
-	struct str line;
-	int row = 0;
-
-	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-	fputs("\033[H", stdout);
-	while (rest.n && str_split(&rest, '\n', &line)) {
-		if (size.ws_row && ++row >= size.ws_row)
-			break;
-		printf("%.*s\033[K\n", STR_FMT(line));
-	}
-	fputs("\033[J", stdout);
-}
-
-static void clock_text(char out[16])
-{
-	time_t now = (time_t)clock_wall();
-	struct tm tm;
-
-	out[0] = '\0';
-	if (localtime_r(&now, &tm))
-		strftime(out, 16, "%H:%M:%S", &tm);
-}
-
-static int show(struct session *s)
-{
+	struct session *s = arg;
 	bool screen = s->s->watch && isatty(STDOUT_FILENO);
 	auto_sbuf struct sbuf text = SBUF(SIZE_MAX / 2);
 	struct figures f = { 0 };
@@ -284,12 +252,12 @@ static int show(struct session *s)
 		figures_done(&f);
 		return command_fail(s->cmd, &e);
 	}
-	clock_text(clock);
+	again_clock(clock);
 	if (output_is_objects(s->s->output)) {
 		print_objects(s, &f);
 	} else {
 		if (screen)
-			sbuf_addf(&text, "stoker top  %s  every %d s, Ctrl-C ends it\n\n", clock, EVERY_MS / 1000);
+			sbuf_addf(&text, "stoker top  %s  every %d s, Ctrl-C ends it\n\n", clock, AGAIN_MS / 1000);
 		if (f.nodes)
 			add_nodes(s, &f, column, screen, &text);
 		if (f.nodes && f.pods && !column)
@@ -297,7 +265,7 @@ static int show(struct session *s)
 		if (f.pods)
 			add_pods(s, &f, column, screen, &text);
 		if (screen)
-			draw(&text);
+			again_draw(&text);
 		else if (text.n)
 			fputs(text.p, stdout);
 		s->titled = true;
@@ -309,21 +277,8 @@ static int show(struct session *s)
 
 /* ---- again and again ---- */
 
-static void on_interrupt(void *arg, int signo)
-{
-	(void)signo;
-	((struct session *)arg)->interrupted = true;
-}
-
-static void on_time(void *arg)
-{
-	*(bool *)arg = true;
-}
-
 static int show_on(struct session *s)
 {
-	bool due = false;
-	struct loop_timer timer = { .fire = on_time, .arg = &due };
 	struct err e = ERR_INIT;
 	int status;
 
@@ -331,20 +286,8 @@ static int show_on(struct session *s)
 		err_set(&e, ERR_BAD_REQUEST, "--watch shows a table; -o %s prints once", s->s->output);
 		return command_fail(s->cmd, &e);
 	}
-	if (loop_on_signal(s->c.loop, SIGINT, on_interrupt, s, &e) < 0)
-		return command_fail(s->cmd, &e);
-	if (isatty(STDOUT_FILENO))
-		fputs("\033[2J", stdout);
-	while ((status = show(s)) == 0 && !s->interrupted && !ferror(stdout)) {
-		due = false;
-		loop_timer_set(s->c.loop, &timer, EVERY_MS);
-		while (!due && !s->interrupted)
-			loop_turn(s->c.loop, false);
-		if (s->interrupted)
-			break;
-	}
-	loop_timer_done(&timer);
-	return s->interrupted ? 128 + SIGINT : status ? status : 1;
+	status = again_show(s->c.loop, show, s, &e);
+	return status < 0 ? command_fail(s->cmd, &e) : status;
 }
 
 /* ---- the command ---- */
