@@ -160,6 +160,20 @@ static void name_containers(struct plot *p)
 			}
 }
 
+/* Who leads comes first; of the others worker-2 before worker-10. */
+static int by_replica(const void *a, const void *b)
+{
+	static const char *const leaders[] = { "master", "chief", "launcher" };
+	const char *x = ((const struct plot_line *)a)->label, *y = ((const struct plot_line *)b)->label;
+	bool x_leads = false, y_leads = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(leaders); i++) {
+		x_leads = x_leads || str_starts(x, leaders[i]);
+		y_leads = y_leads || str_starts(y, leaders[i]);
+	}
+	return x_leads != y_leads ? y_leads - x_leads : strverscmp(x, y);
+}
+
 void plots_make(const json_t *chosen, const struct plot_choice *choice, struct plots *ret)
 {
 	json_t *s;
@@ -173,8 +187,10 @@ void plots_make(const json_t *chosen, const struct plot_choice *choice, struct p
 			p->of = json_number_value(json_object_get(s, "of"));
 		add_points(line_get(p, s, choice), json_object_get(s, "points"));
 	}
-	for (size_t j = 0; j < ret->n; j++)
+	for (size_t j = 0; j < ret->n; j++) {
 		name_containers(&ret->items[j]);
+		qsort(ret->items[j].lines, ret->items[j].n, sizeof(struct plot_line), by_replica);
+	}
 }
 
 void plots_done(struct plots *p)

@@ -342,10 +342,18 @@ int log_reader_new(struct loop *loop, const char *path, const struct log_options
 
 void log_reader_pause(struct log_reader *r, bool paused)
 {
+	if (r->paused == paused)
+		return;
 	r->paused = paused;
-	if (paused)
+	/* Who rests is not woken for each line; the next turn looks by itself, after the watch is there again. */
+	if (paused) {
+		log_watch_remove(&r->watcher);
 		loop_unschedule(r->loop, &r->turn);
-	else if (!r->over && !r->busy)
+		return;
+	}
+	if (r->o.follow)
+		watch(r);
+	if (!r->over && !r->busy)
 		loop_schedule(r->loop, &r->turn);
 }
 

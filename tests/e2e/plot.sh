@@ -6,7 +6,7 @@ export STOKER_SOCKET=$SOCKET LC_ALL=C.UTF-8
 S=$T/share
 mkdir -m 777 "$S"
 
-# learn.sh FROM TO: the lines of S1.23 from the master, other forms from workers; the second half waits for a file.
+# learn.sh: lines as "Rank  0 , epoch  3 :  0.72" from the master, other forms from workers; the second half waits for a file.
 cat >"$S/learn.sh" <<'END'
 say() {
 	if [ "$RANK" = 0 ]; then echo "Rank  0 , epoch  $1 :  0.$((90 - 6 * $1))"; else
@@ -93,6 +93,14 @@ like "a metric that is not there: which are" "$("$STOKER" plot mnist -m los 2>&1
 like "a wrong width says what is allowed" "$("$STOKER" plot mnist --width 3 2>&1)" '30'
 is "who may not read logs may not read them" \
 	"$(api_code GET /apis/stoker.dev/v1/namespaces/default/measures/mnist -H 'Impersonate-User: eve')" 403
+
+"$STOKER" plot mnist --watch >"$T/watched" &
+watcher=$!
+PIDS+=($watcher)
+for ((i = 0; i < 300; i++)); do grep -q worker-0 "$T/watched" && break; sleep 0.1; done
+kill -INT $watcher
+wait $watcher
+is "who watches ends it with Ctrl-C" "$? $(grep -c 'by epoch' "$T/watched")" "130 1"
 
 kubectl delete pytorchjob mnist --wait=true >/dev/null
 for ((i = 0; i < 300; i++)); do [ -z "$(kubectl get pods -o name | grep mnist)" ] && break; sleep 0.1; done

@@ -88,7 +88,16 @@ static json_t *fake_find(struct kubelet *k, const char *ns, const char *name)
 	return streq(name, "nothing") || !f->found ? json_array() : jsonx_copy(f->found);
 }
 
+static json_t *fake_measures(struct kubelet *k, const char *ns, const json_t *pods)
+{
+	(void)k;
+	(void)ns;
+	return json_pack("{s:[{s:s, s:s}, {s:s, s:s}], s:i}", "series", "name", "loss", "pod",
+			 jsonx_str_or(json_array_get(pods, 0), "pod", ""), "name", "accuracy", "pod", "x", "left", 3);
+}
+
 static const struct kubelet_ops fake_ops = {
+	.measures = fake_measures,
 	.log = fake_log,
 	.log_pause = fake_pause,
 	.log_close = fake_close,
@@ -402,6 +411,35 @@ TEST("logs by name list what there is")
 	CHECK_INT(f.code, 400);
 	CHECK_STR(message(&f, "GET " LOGS "/nothing"), "there are no logs of \"nothing\" in namespace \"default\"");
 	CHECK_INT(f.code, 404);
+	json_decref(k.found);
+	front_done(&f);
+}
+
+#define MEASURES_ "/apis/stoker.dev/v1/namespaces/default/measures"
+
+TEST("measurements are found as logs are, and a metric chooses")
+{
+	struct front f = front_new();
+	struct fake k;
+
+	CHECK_STR(message(&f, "GET " MEASURES_ "/train"), "this server runs no pods");
+	fake_init(&k, &f);
+	k.found = sample_json("[" ITEM("train-a", "1", "Job", "train") "," ITEM("train", "2", "PyTorchJob", "x") "]");
+	CHECK_INT(front_ask(&f, "GET " MEASURES_ "/train?kind=pod", "", NULL), 200);
+	json_auto_t *all = front_json(&f);
+	CHECK_STR(jsonx_str(all, "kind"), "Measures");
+	CHECK_STR(jsonx_str(all, "job"), "train");
+	CHECK_INT(jsonx_int_or(all, "left", 0), 3);
+	CHECK_INT(json_array_size(json_object_get(all, "series")), 2);
+	CHECK_STR(jsonx_str(json_array_get(json_object_get(all, "series"), 0), "pod"), "train");
+	CHECK_INT(front_ask(&f, "GET " MEASURES_ "/train?metric=loss,accurac", "", NULL), 200);
+	json_auto_t *one = front_json(&f);
+	CHECK_INT(json_array_size(json_object_get(one, "series")), 1);
+	CHECK_STR(message(&f, "GET " MEASURES_ "/nothing"),
+		  "there are no logs of \"nothing\" in namespace \"default\"");
+	CHECK_INT(f.code, 404);
+	CHECK_INT(front_ask(&f, "GET " MEASURES_ "/train", "Impersonate-User: eve\r\n", NULL), 403);
+	CHECK_INT(front_ask(&f, "DELETE " MEASURES_ "/train", "", NULL), 404);
 	json_decref(k.found);
 	front_done(&f);
 }

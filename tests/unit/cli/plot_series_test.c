@@ -106,3 +106,21 @@ TEST("CSV has a line a point, and nothing where there is no number")
 		CHECK(str_split(&rest, '\n', &line));
 	CHECK(str_eq(line, "j-master-0,c,0,loss,step,2,,"));
 }
+
+TEST("who leads is first, then replicas by their numbers")
+{
+	static const char *const pods[] = { "j-worker-10", "j-worker-2", "j-master-0", "j-ps-0" };
+	static const char *const want[] = { "master-0", "ps-0", "worker-2", "worker-10" };
+	struct plot_choice choice = { .job = "j" };
+	json_auto_t *all = json_array();
+	struct plots p;
+
+	for (size_t i = 0; i < ARRAY_SIZE(pods); i++)
+		json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:[]}", "pod", pods[i], "container", "c",
+						     "name", "loss", "by", "step", "points"));
+	plots_make(all, &choice, &p);
+	CHECK_INT(p.items[0].n, ARRAY_SIZE(want));
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
+		CHECK_STR(p.items[0].lines[i].label, want[i]);
+	plots_done(&p);
+}
