@@ -112,9 +112,11 @@ static bool read_name(struct str *rest, char ret[MEASURE_NAME])
 {
 	struct str word;
 
-	if (!rest->p || !str_split(rest, ' ', &word) || !word.n || word.n >= MEASURE_NAME ||
-	    !str_is_utf8(word.p, word.n))
+	if (!rest->p || !str_split(rest, ' ', &word) || !word.n || word.n >= MEASURE_NAME)
 		return false;
+	for (size_t i = 0; i < word.n; i++)
+		if (word.p[i] <= ' ' || word.p[i] > '~' || word.p[i] == '=')
+			return false;
 	memcpy(ret, word.p, word.n);
 	ret[word.n] = 0;
 	return true;
