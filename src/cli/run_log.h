@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* run_log.h - a container's output on stdout as it comes, whole and once, across a server that goes and comes back */
+/* run_log.h - a container's output on stdout as it comes */
 #ifndef STOKER_CLI_RUN_LOG_H
 #define STOKER_CLI_RUN_LOG_H
 
-#include "client/client.h"
+#include "cli/log_stream.h"
 
 struct run_log_options { /* copied */
 	struct client *client;
@@ -18,10 +18,7 @@ struct run_log;
 
 struct run_log *run_log_new(const struct run_log_options *o);
 void run_log_free(struct run_log *l);
-/* The container has ended: the next end of the stream is the end of its output. */
-void run_log_ending(struct run_log *l);
-bool run_log_is_done(const struct run_log *l);
-/* Bytes so far. */
-uint64_t run_log_shown(const struct run_log *l);
+/* Where it comes from.  Borrowed. */
+struct log_stream *run_log_stream(struct run_log *l);
 
 #endif

@@ -146,7 +146,7 @@ static void follow(struct worker *k, const json_t *pod, const json_t *container)
 								.deaf = on_deaf,
 								.arg = w });
 	if (jsonx_at(container, "state.terminated"))
-		run_log_ending(k->log);
+		log_stream_ending(run_log_stream(k->log));
 }
 
 /* Why nothing happens, once for each reason. */
@@ -214,7 +214,7 @@ static void on_pod(void *arg, const json_t *pod, const json_t *old)
 	if (!pod) {
 		take_end(k, old);
 		if (k->log)
-			run_log_ending(k->log);
+			log_stream_ending(run_log_stream(k->log));
 		return;
 	}
 	if (jsonx_at(container, "state.running") ||
@@ -239,7 +239,7 @@ static void on_drained(void *arg)
 	void *v;
 
 	while (map_next(&w->workers, &pos, &uid, &v))
-		shown += ((struct worker *)v)->log ? run_log_shown(((struct worker *)v)->log) : 0;
+		shown += ((struct worker *)v)->log ? log_stream_count(run_log_stream(((struct worker *)v)->log)) : 0;
 	w->drained = shown == w->shown;
 	w->shown = shown;
 	if (!w->drained)
@@ -354,7 +354,7 @@ static bool logs_open(const struct watch *w)
 	while (map_next(&w->workers, &pos, &uid, &v)) {
 		const struct worker *k = v;
 
-		if (k->log && !run_log_is_done(k->log))
+		if (k->log && !log_stream_is_done(run_log_stream(k->log)))
 			return true;
 	}
 	return false;

@@ -55,7 +55,7 @@ TEST("a name is made of the command")
 
 		while (n < 4 && rows[i].words[n])
 			n++;
-		run_job_name((char *const *)rows[i].words, n, "x7k2p", &out);
+		run_pod_made_name((char *const *)rows[i].words, n, "x7k2p", &out);
 		CHECK_STR(out.p, rows[i].name);
 	}
 }
@@ -73,7 +73,7 @@ TEST("memory is written in many ways and means powers of 1024")
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		auto_sbuf struct sbuf out = SBUF(64);
 		struct err e = ERR_INIT;
-		int r = run_job_memory(rows[i].text, &out, &e);
+		int r = run_pod_memory(rows[i].text, &out, &e);
 
 		if (r != (rows[i].quantity ? 0 : -1) || (r == 0 && !streq(out.p, rows[i].quantity)))
 			test_fail(__FILE__, __LINE__, "%s: %d %s", rows[i].text, r, out.p ? out.p : "");
@@ -313,9 +313,9 @@ TEST("a directory is covered by a volume at or above it")
 {
 	struct opt_strings v = STRINGS("/x:/home/alice", "/y:/z/", "nonsense");
 
-	CHECK(run_job_covers(&v, "/home/alice"));
-	CHECK(run_job_covers(&v, "/home/alice/lab"));
-	CHECK(run_job_covers(&v, "/z/y"));
-	CHECK(!run_job_covers(&v, "/home/alice2"));
-	CHECK(!run_job_covers(&v, "/home"));
+	CHECK(run_pod_covers(&v, "/home/alice"));
+	CHECK(run_pod_covers(&v, "/home/alice/lab"));
+	CHECK(run_pod_covers(&v, "/z/y"));
+	CHECK(!run_pod_covers(&v, "/home/alice2"));
+	CHECK(!run_pod_covers(&v, "/home"));
 }
