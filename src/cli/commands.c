@@ -17,6 +17,8 @@ const struct command *const commands[] = {
 	&cmd_operate,
 	&cmd_gpus,
 	&cmd_run,
+	&cmd_train,
+	&cmd_follow,
 	&cmd_ps,
 	&cmd_describe,
 	&cmd_events,
