@@ -105,18 +105,27 @@ void measures_add(struct measures *m, const struct measure *what, int64_t us)
 	}
 }
 
-bool measures_add_stamped(struct measures *m, struct str line)
+bool measures_cut_time(struct str *line, int64_t *ret_us)
 {
-	struct measure what;
-	struct str time;
+	struct str rest = *line, time;
 	char text[TIME_MOST];
-	int64_t us;
 
-	if (!str_split(&line, ' ', &time) || time.n >= sizeof(text))
+	if (!str_split(&rest, ' ', &time) || time.n >= sizeof(text) || !rest.p)
 		return false;
 	memcpy(text, time.p, time.n);
 	text[time.n] = 0;
-	if (!clock_parse_rfc3339(text, &us) || !line.p || !measure_read(line, &what))
+	if (!clock_parse_rfc3339(text, ret_us))
+		return false;
+	*line = rest;
+	return true;
+}
+
+bool measures_add_stamped(struct measures *m, struct str line)
+{
+	struct measure what;
+	int64_t us;
+
+	if (!measures_cut_time(&line, &us) || !measure_read(line, &what))
 		return false;
 	measures_add(m, &what, us);
 	return true;

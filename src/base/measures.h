@@ -62,6 +62,8 @@ void measures_init(struct measures *m);
 void measures_done(struct measures *m);
 #define auto_measures __attribute__((cleanup(measures_done)))
 void measures_add(struct measures *m, const struct measure *what, int64_t us);
+/* Cuts the time off that a line begins with; false, and the line as it was, if it does not. */
+bool measures_cut_time(struct str *line, int64_t *ret_us);
 /* A line that begins with its time, as `kubectl logs --timestamps` prints it; false if it does not count. */
 bool measures_add_stamped(struct measures *m, struct str line);
 

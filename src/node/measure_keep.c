@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/jsonx.h"
 #include "base/log.h"
@@ -26,7 +25,6 @@
 #define PIECE_MOST  (2u * 1024 * 1024)
 #define MANY_LINES  8192 /* in the file before it is made anew */
 #define RUNS_MOST   64   /* whose files are read for one answer: some milliseconds each at the very most */
-#define TIME_MOST   40
 
 struct measure_keeper {
 	LIST_ENTRY(measure_keeper) link;
@@ -142,16 +140,10 @@ static bool step_on(struct measure_keeper *k, int64_t us)
 
 static void take_line(struct measure_keeper *k, struct str line)
 {
-	char text[TIME_MOST];
 	struct measure what;
-	struct str time;
 	int64_t us;
 
-	if (!str_split(&line, ' ', &time) || time.n >= sizeof(text))
-		return;
-	memcpy(text, time.p, time.n);
-	text[time.n] = 0;
-	if (!clock_parse_rfc3339(text, &us) || !step_on(k, us) || !line.p || !measure_read(line, &what))
+	if (!measures_cut_time(&line, &us) || !step_on(k, us) || !measure_read(line, &what))
 		return;
 	measures_add(&k->all, &what, us);
 	k->all.mark = k->at;
