@@ -57,6 +57,9 @@ static void answer(struct conn *c, enum wire_type type, const void *body, size_t
 	struct wire_head h = { .type = type, .len = (uint32_t)body_n, .ticks = slice_ticks(&s->slice) };
 
 	h.flags = (s->slice.ready ? WIRE_READY : 0) | (s->ended_at >= 0 ? WIRE_ENDED : 0);
+	/* The head goes out with the first block; when the last one has, the other blocks are as far as it. */
+	if (c->ask.type == WIRE_PUSH && s->slice.agreed.mode == MODE_SYNC && c->blocks_out > 0)
+		h.ticks = c->want[0];
 	h.round = s->slice.agreed.mode == MODE_SSP ? slice_clock(&s->slice) : h.ticks;
 	wire_head_encode(&h, c->front);
 	c->front_n = WIRE_HEAD;

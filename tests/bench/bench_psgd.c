@@ -161,8 +161,9 @@ static struct result push(struct bench *b, size_t rank)
 	struct result r = { 0 };
 	struct err e = ERR_INIT;
 	struct links l;
-	int64_t began, now, until;
+	int64_t began, until;
 	uint64_t before;
+	enum links_result got;
 
 	for (size_t i = 0; i < b->floats; i++)
 		gradient[i] = 1e-6f * (float)i;
@@ -179,19 +180,15 @@ static struct result push(struct bench *b, size_t rank)
 	began = clock_mono_ns();
 	until = began + (int64_t)(b->seconds * 1e9);
 	do {
-		enum links_result got = links_ask(&l, WIRE_PUSH, gradient, weights, 1e-3f, &e);
-
+		got = links_ask(&l, WIRE_PUSH, gradient, weights, 1e-3f, &e);
 		if (got == LINKS_FAILED)
 			die(e.text);
-		if (got == LINKS_ENDED) /* of a synchronous training: somebody's time was over */
-			break;
-		r.steps++;
-		now = clock_mono_ns();
-	} while (now < until);
+		r.steps += got == LINKS_OK;
+	} while (got == LINKS_OK && clock_mono_ns() < until);
 	r.seconds = (double)(clock_mono_ns() - began) / 1e9;
 	r.cpu += cpu_now();
 	r.bytes = (double)(l.bytes - before);
-	if (b->mode == MODE_SYNC)
+	if (b->mode == MODE_SYNC && got == LINKS_OK) /* else another's time was over first */
 		links_ask(&l, WIRE_DONE, NULL, NULL, 0, &e);
 	links_done(&l);
 	free(gradient);

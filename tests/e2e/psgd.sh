@@ -27,6 +27,9 @@ for mode in sync async ssp easgd eamsgd; do
 	like "$mode: says how each epoch went" "$out" '^epoch 2 loss [0-9.]+ accuracy 0\.[0-9]+ step=[0-9]+ '
 	ok "$mode: has learned" accuracy_over 0.6 "$out"
 done
+one=$("$PSGD" -q "${SMALL[@]}" --workers 2 2>&1)
+is "sync: a slice of more blocks is changed as often as small ones" "$(grep -o '^step=.* accuracy=[^ ]*' <<<"$one")" \
+	"$("$PSGD" -q "${SMALL[@]}" --workers 2 --servers 2 2>&1 | grep -o '^step=.* accuracy=[^ ]*')"
 out=$("$PSGD" --model softmax "${SMALL[@]}" 2>&1)
 ok "softmax regression: one worker, one server, has learned" accuracy_over 0.6 "$out"
 out=$("$PSGD" --hidden 64,32 --backup 1 "${SMALL[@]}" --workers 3 2>&1)
