@@ -20,7 +20,8 @@ static enum links_result look(struct task *t, uint64_t *seen, struct err *e)
 		return r;
 	*seen = links_ticks(l);
 	score = task_score(t);
-	printf("step=%llu accuracy=%.4f test-loss=%.4f\n", (unsigned long long)*seen, score.accuracy, score.loss);
+	printf("step=%llu/%llu accuracy=%.4f test-loss=%.4f\n", (unsigned long long)*seen,
+	       (unsigned long long)task_total(t), score.accuracy, score.loss);
 	fflush(stdout);
 	return r;
 }

@@ -27,6 +27,7 @@ int local_serve(const struct settings *s, int listener, uint32_t index, uint32_t
 		.index = index,
 		.servers = servers,
 		.checkpoint_dir = s->checkpoint,
+		.share_dir = s->shm,
 		.save_every_ms = s->save_every * 1000,
 		.patience_ms = s->patience * 1000,
 		.idle_ms = s->idle * 1000,

@@ -75,13 +75,26 @@ static int restore(struct server *s, struct err *e)
 	return 0;
 }
 
+/* Parameters in memory that trainers can see, if we have a door. */
+static void make_weights(struct server *s, const struct hello *h)
+{
+	size_t n = slice_of(h->params, h->servers, h->server).n;
+	struct err e = ERR_INIT;
+
+	if (s->door.fd < 0 || region_new(n, false, &s->weights, &e) == 0)
+		return;
+	log_warn("no shared memory, all goes over TCP: %s", e.text);
+	door_close(&s->door);
+}
+
 /* The first trainer settles what is trained. */
 static int agree(struct server *s, const struct hello *h, struct err *e)
 {
 	if (h->server != s->settings->index || h->servers != s->settings->servers)
 		return err_set(e, ERR_CONFLICT, "this is parameter server %u of %u, not %u of %u", s->settings->index,
 			       s->settings->servers, h->server, h->servers);
-	slice_init(&s->slice, h);
+	make_weights(s, h);
+	slice_init(&s->slice, h, s->weights.floats);
 	if (restore(s, e) < 0) {
 		s->failure = *e;
 		return -1;
@@ -115,6 +128,49 @@ int server_greet(struct server *s, struct conn *c, const struct hello *h, struct
 	s->away_since[h->rank] = HERE;
 	slice_member_set(&s->slice, h->rank, true);
 	return 0;
+}
+
+bool server_invite(struct server *s, struct conn *c, struct invitation *ret)
+{
+	if (s->door.fd < 0 || c->rank == HELLO_WATCHER)
+		return false;
+	door_invite(&s->door, ret);
+	memcpy(c->secret, ret->secret, sizeof(c->secret));
+	c->invited = true;
+	return true;
+}
+
+/* A trainer brings the memory that it pushes from, and gets ours. */
+static int let_in(struct server *s, const struct visit *v, struct err *e)
+{
+	const struct hello *h = &s->slice.agreed;
+	struct conn *c = NULL;
+
+	for (size_t i = 0; i < s->nconns && !c; i++)
+		if (s->conns[i]->invited && memcmp(s->conns[i]->secret, v->secret, sizeof(v->secret)) == 0)
+			c = s->conns[i];
+	if (!c)
+		return err_set(e, ERR_FORBIDDEN, "a visitor who was not invited");
+	c->invited = false;
+	if (region_map(v->region, h->params, slice_of(h->params, h->servers, h->server), mode_is_elastic(h->mode),
+		       &c->peer, e) < 0)
+		return err_prefix(e, "rank %u", c->rank);
+	log_info("share memory rank=%u", c->rank);
+	return 0;
+}
+
+static void on_visit(struct server *s)
+{
+	struct err e = ERR_INIT;
+	struct visit v;
+
+	while (door_next(&s->door, &v)) {
+		bool welcome = let_in(s, &v, &e) == 0;
+
+		if (!welcome)
+			log_warn("refuse shared memory: %s", e.text);
+		visit_end(&v, welcome ? s->weights.fd : -1);
+	}
 }
 
 void server_end(struct server *s)
@@ -163,6 +219,10 @@ static void on_event(struct server *s, const struct epoll_event *ev)
 
 	if (!c) {
 		on_incoming(s);
+		return;
+	}
+	if (ev->data.ptr == &s->door) {
+		on_visit(s);
 		return;
 	}
 	if (ev->events & EPOLLOUT)
@@ -257,9 +317,28 @@ static void turn(struct server *s)
 		log_warn("cannot save: %s, ignoring", e.text);
 }
 
+/* Without a door everything works too: over TCP. */
+static void make_door(struct server *s)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.ptr = &s->door };
+	struct err e = ERR_INIT;
+
+	if (!s->settings->share_dir)
+		return;
+	if (door_open(&s->door, s->settings->share_dir, &e) < 0)
+		log_warn("no shared memory, all goes over TCP: %s", e.text);
+	else if (epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->door.fd, &ev) < 0)
+		door_close(&s->door);
+}
+
 int server_run(const struct server_settings *settings, struct err *e)
 {
-	struct server s = { .settings = settings, .quiet_since = -1, .ended_at = -1, .failure = ERR_INIT };
+	struct server s = { .settings = settings,
+			    .quiet_since = -1,
+			    .ended_at = -1,
+			    .failure = ERR_INIT,
+			    .door = DOOR_NONE,
+			    .weights = REGION_NONE };
 	struct epoll_event ev = { .events = EPOLLIN };
 	struct err late = ERR_INIT;
 
@@ -267,6 +346,7 @@ int server_run(const struct server_settings *settings, struct err *e)
 	s.now = s.saved_at = clock_mono_ms();
 	if (s.epoll < 0 || epoll_ctl(s.epoll, EPOLL_CTL_ADD, settings->listener, &ev) < 0)
 		err_errno(&s.failure, ERR_INTERNAL, "epoll");
+	make_door(&s);
 	while (!finished(&s))
 		turn(&s);
 	/* The last question's answer may still be on its way out: the error that ends us is one. */
@@ -282,6 +362,8 @@ int server_run(const struct server_settings *settings, struct err *e)
 	free(s.conns);
 	free(s.away_since);
 	slice_done(&s.slice);
+	region_done(&s.weights);
+	door_close(&s.door);
 	if (s.failure.kind == ERR_NONE)
 		return 0;
 	*e = s.failure;

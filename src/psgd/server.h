@@ -12,6 +12,7 @@ struct server_settings {
 	int listener; /* taken over */
 	uint32_t index, servers;
 	const char *checkpoint_dir; /* or NULL */
+	const char *share_dir;      /* or NULL: where trainers on this machine may find shared memory */
 	int64_t save_every_ms;
 	int64_t patience_ms; /* for a trainer that is away */
 	int64_t idle_ms;     /* without any trainer: then the server gives up */

@@ -5,6 +5,9 @@
  * into the slice, answers out of the slice.  The kernel copies; nobody else does.  The slice may change while an answer
  * goes out, block by block: in asynchronous modes any mixture of old and new is fine, and in sync mode only one whose
  * round is over can see it, and its gradient will be dropped.  Only a float may not be torn, hence `rest`.
+ *
+ * A push in shared memory takes the same way with a byte for each block instead of its floats.  The trainer copies a
+ * block when its byte has come, under the same rule of rounds; here nothing is copied at all.
  */
 #include <errno.h>
 #include <sys/epoll.h>
@@ -17,7 +20,8 @@
 #include "psgd/server_parts.h"
 #include "psgd/split.h"
 
-#define TURN_BYTES (4u * SLICE_BLOCK * sizeof(float)) /* one connection's share before others have theirs */
+#define TURN_BLOCKS 4 /* one connection's share before others have theirs */
+#define BLOCK_BYTES (SLICE_BLOCK * sizeof(float))
 
 struct conn *conn_new(struct server *s, int fd)
 {
@@ -27,6 +31,7 @@ struct conn *conn_new(struct server *s, int fd)
 	c->fd = fd;
 	c->since = s->now;
 	c->rank = HELLO_WATCHER;
+	c->peer = REGION_NONE;
 	net_tune(fd);
 	return c;
 }
@@ -34,9 +39,17 @@ struct conn *conn_new(struct server *s, int fd)
 void conn_free(struct conn *c)
 {
 	close(c->fd);
+	if (c->peer.floats)
+		slice_forget(&c->server->slice, c->peer.floats);
+	region_done(&c->peer);
 	free(c->room);
 	free(c->want);
 	free(c);
+}
+
+static bool mapped(const struct conn *c)
+{
+	return c->ask.flags & WIRE_MAPPED;
 }
 
 /* Ready for the next question. */
@@ -60,12 +73,14 @@ static void answer(struct conn *c, enum wire_type type, const void *body, size_t
 	/* The head goes out with the first block; when the last one has, the other blocks are as far as it. */
 	if (c->ask.type == WIRE_PUSH && s->slice.agreed.mode == MODE_SYNC && c->blocks_out > 0)
 		h.ticks = c->want[0];
+	if (body == wire_tokens)
+		h.flags |= WIRE_MAPPED;
 	h.round = s->slice.agreed.mode == MODE_SSP ? slice_clock(&s->slice) : h.ticks;
 	wire_head_encode(&h, c->front);
 	c->front_n = WIRE_HEAD;
 	c->front_sent = 0;
 	c->answering = true;
-	if (type == WIRE_ERROR) {
+	if (type == WIRE_ERROR || type == WIRE_DOOR_MSG) {
 		memcpy(c->front + WIRE_HEAD, body, body_n);
 		c->front_n += body_n;
 	} else {
@@ -100,6 +115,10 @@ static void *body_place(struct conn *c, size_t *ret_n)
 	default:
 		break;
 	}
+	if (mapped(c)) {
+		*ret_n = left < TURN_BLOCKS ? left : TURN_BLOCKS;
+		return c->small;
+	}
 	p = slice_block_part(s, c->blocks_in);
 	*ret_n = (p.start + p.n) * sizeof(float) - c->body_got;
 	if (mode_is_elastic(s->agreed.mode))
@@ -125,7 +144,9 @@ static void release(struct conn *c)
 		return;
 	while (c->blocks_out < c->blocks_in && c->want[c->blocks_out] <= s->blocks[c->blocks_out].round)
 		c->blocks_out++;
-	if (c->blocks_out > 0 && !c->answering)
+	if (c->blocks_out > 0 && !c->answering && mapped(c))
+		answer(c, WIRE_WEIGHTS, wire_tokens, s->nblocks);
+	else if (c->blocks_out > 0 && !c->answering)
 		answer(c, WIRE_WEIGHTS, mode_is_elastic(s->agreed.mode) ? c->room : s->weights, s->n * sizeof(float));
 }
 
@@ -135,8 +156,10 @@ static void take_block(struct conn *c)
 	struct part p = slice_block_part(&s->slice, c->blocks_in);
 	float *g = mode_is_elastic(s->slice.agreed.mode) ? c->room + p.start : c->room;
 
+	if (mapped(c))
+		g = c->peer.floats + p.start;
 	if (s->ended_at < 0)
-		c->want[c->blocks_in] = slice_take(&s->slice, &c->ask, c->blocks_in, g);
+		c->want[c->blocks_in] = slice_take(&s->slice, &c->ask, c->blocks_in, g, mapped(c));
 	c->blocks_in++;
 	if (c->blocks_in == s->slice.nblocks) {
 		s->rate = c->ask.rate;
@@ -149,8 +172,9 @@ static int check_ask(struct conn *c, struct err *e)
 	const struct wire_head *h = &c->ask;
 	struct slice *s = &c->server->slice;
 	bool floats = h->type == WIRE_INIT || h->type == WIRE_PUSH;
+	size_t want = mapped(c) ? s->nblocks : s->n * sizeof(float);
 
-	if (h->type == WIRE_WELCOME || h->type == WIRE_WEIGHTS || h->type == WIRE_ERROR)
+	if (h->type == WIRE_WELCOME || h->type == WIRE_WEIGHTS || h->type == WIRE_ERROR || h->type == WIRE_DOOR_MSG)
 		return err_set(e, ERR_BAD_REQUEST, "%s is an answer, not a question", wire_type_name(h->type));
 	if (h->type == WIRE_HELLO_MSG)
 		return 0;
@@ -158,12 +182,27 @@ static int check_ask(struct conn *c, struct err *e)
 		return err_set(e, ERR_BAD_REQUEST, "%s before HELLO", wire_type_name(h->type));
 	if (floats && c->rank == HELLO_WATCHER)
 		return err_set(e, ERR_FORBIDDEN, "%s from one who only looks", wire_type_name(h->type));
-	if (floats && h->len != s->n * sizeof(float))
+	if (mapped(c) && !c->peer.floats)
+		return err_set(e, ERR_INVALID, "%s from memory that was not shared", wire_type_name(h->type));
+	if (floats && h->len != want)
 		return err_set(e, ERR_INVALID, "%s of %u bytes; the slice has %zu", wire_type_name(h->type), h->len,
-			       s->n * sizeof(float));
+			       want);
 	if (!s->ready && (h->type == WIRE_PUSH || h->type == WIRE_PULL || h->type == WIRE_SAVE))
 		return err_set(e, ERR_UNAVAILABLE, "%s before INIT", wire_type_name(h->type));
 	return 0;
+}
+
+static void answer_share(struct conn *c)
+{
+	uint8_t body[WIRE_DOOR];
+	struct invitation v;
+
+	if (!server_invite(c->server, c, &v)) {
+		answer(c, WIRE_DOOR_MSG, "", 0);
+		return;
+	}
+	invitation_encode(&v, body);
+	answer(c, WIRE_DOOR_MSG, body, sizeof(body));
 }
 
 /* A question is whole: answer it.  A push has been answered on the way. */
@@ -185,6 +224,9 @@ static int on_question(struct conn *c, struct err *e)
 		break;
 	case WIRE_PULL:
 		answer(c, WIRE_WEIGHTS, s->slice.weights, s->slice.n * sizeof(float));
+		return 0;
+	case WIRE_SHARE:
+		answer_share(c);
 		return 0;
 	case WIRE_SAVE:
 		if (server_save(s, e) < 0)
@@ -212,6 +254,16 @@ static size_t receive(struct conn *c, void *to, size_t n)
 	return 0;
 }
 
+static void make_room(struct conn *c)
+{
+	const struct slice *s = &c->server->slice;
+
+	if (!c->want)
+		c->want = xcalloc(s->nblocks, sizeof(*c->want));
+	if (!c->room && !mapped(c))
+		c->room = xcalloc(mode_is_elastic(s->agreed.mode) ? s->n : SLICE_BLOCK, sizeof(float));
+}
+
 static bool receive_head(struct conn *c, struct err *e)
 {
 	c->head_got += receive(c, c->head + c->head_got, WIRE_HEAD - c->head_got);
@@ -219,18 +271,14 @@ static bool receive_head(struct conn *c, struct err *e)
 		return false;
 	if (wire_head_decode(c->head, &c->ask, e) < 0 || check_ask(c, e) < 0)
 		return true;
-	if (c->ask.type == WIRE_PUSH && !c->room) {
-		const struct slice *s = &c->server->slice;
-
-		c->room = xcalloc(mode_is_elastic(s->agreed.mode) ? s->n : SLICE_BLOCK, sizeof(float));
-		c->want = xcalloc(s->nblocks, sizeof(*c->want));
-	}
+	if (c->ask.type == WIRE_PUSH)
+		make_room(c);
 	if (c->ask.len == 0)
 		on_question(c, e);
 	return true;
 }
 
-/* Some bytes of a body; false if there are none now. */
+/* Some bytes of a body, 0 if there are none now.  Says how many bytes of floats were worked on. */
 static size_t receive_body(struct conn *c, struct err *e)
 {
 	size_t n, got;
@@ -238,16 +286,18 @@ static size_t receive_body(struct conn *c, struct err *e)
 
 	got = receive(c, to, n);
 	c->body_got += got;
-	if (c->ask.type == WIRE_PUSH && got == n && got > 0)
+	for (size_t i = 0; mapped(c) && i < got; i++)
+		take_block(c);
+	if (c->ask.type == WIRE_PUSH && !mapped(c) && got == n && got > 0)
 		take_block(c);
 	if (c->body_got == c->ask.len && got > 0)
 		on_question(c, e);
-	return got;
+	return mapped(c) ? got * BLOCK_BYTES : got;
 }
 
 void conn_readable(struct conn *c)
 {
-	size_t budget = TURN_BYTES, got = 1;
+	size_t budget = TURN_BLOCKS * BLOCK_BYTES, got = 1;
 	struct err e = ERR_INIT;
 
 	while (!c->dead && !c->last && got > 0 && budget > 0) {
@@ -274,13 +324,12 @@ void conn_readable(struct conn *c)
 /* What may go out now, as pieces for writev(). */
 static int pieces(struct conn *c, struct iovec *iov)
 {
-	const struct slice *s = &c->server->slice;
 	size_t allowed = c->body_n;
 	int n = 0;
 
 	if (c->ask.type == WIRE_PUSH && c->body_n > 0) {
-		allowed = c->blocks_out * SLICE_BLOCK * sizeof(float);
-		allowed = allowed < s->n * sizeof(float) ? allowed : s->n * sizeof(float);
+		allowed = c->blocks_out * (mapped(c) ? 1 : BLOCK_BYTES);
+		allowed = allowed < c->body_n ? allowed : c->body_n;
 	}
 	if (c->front_sent < c->front_n)
 		iov[n++] = (struct iovec){ c->front + c->front_sent, c->front_n - c->front_sent };
@@ -302,7 +351,7 @@ static void sent(struct conn *c, size_t n)
 	n -= odd;
 	c->body_sent += n;
 	odd = c->body_sent % sizeof(float);
-	if (odd) {
+	if (odd && !mapped(c)) {
 		memcpy(c->rest, c->body + c->body_sent - odd, sizeof(float));
 		c->rest_n = sizeof(float) - odd;
 		c->body_sent += c->rest_n;

@@ -4,6 +4,7 @@
 #define STOKER_PSGD_SERVER_PARTS_H
 
 #include "psgd/server.h"
+#include "psgd/share.h"
 #include "psgd/slice.h"
 
 struct server;
@@ -23,6 +24,10 @@ struct conn {
 	struct wire_head ask; /* valid once head_got == WIRE_HEAD */
 	size_t body_got;
 	uint8_t small[WIRE_HELLO];
+
+	uint8_t secret[WIRE_SECRET]; /* of the invitation */
+	bool invited;
+	struct region peer; /* what the trainer pushes, if we see its memory */
 
 	float *room;       /* of a push: one block, or in elastic modes the slice, for it is also the answer */
 	uint64_t *want;    /* by block: the round at which it may be sent back */
@@ -53,7 +58,9 @@ struct server {
 	float rate;
 	int64_t ended_at; /* -1 = training goes on */
 	int64_t now;
-	struct err failure; /* kind != ERR_NONE: end with it */
+	struct door door;      /* for trainers that see our directory */
+	struct region weights; /* the slice's, if there is a door */
+	struct err failure;    /* kind != ERR_NONE: end with it */
 };
 
 struct conn *conn_new(struct server *s, int fd);
@@ -68,6 +75,8 @@ void conn_arm(struct conn *c);
 
 /* server.c's part in questions. */
 int server_greet(struct server *s, struct conn *c, const struct hello *h, struct err *e);
+/* Where the trainer finds our memory; false if there is no door. */
+bool server_invite(struct server *s, struct conn *c, struct invitation *ret);
 int server_save(struct server *s, struct err *e);
 void server_end(struct server *s);
 

@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/opt.h"
+#include "psgd/share.h"
 
 #define AT(member) offsetof(struct settings, member)
 
@@ -39,6 +40,7 @@ static const struct opt rows[] = {
 	{ "task", 0, OPT_STRING, AT(task), "TASK", "without TF_CONFIG: chief, evaluator, worker:N or ps:N" },
 	{ "ps", 0, OPT_STRING, AT(ps), "LIST", "with --task: host:port of every parameter server" },
 	{ "chief", 0, OPT_FLAG, AT(chief), NULL, "with --task: there is a chief besides the workers" },
+	{ "shm", 0, OPT_STRING, AT(shm), "DIR", "share memory with tasks that see DIR too ($PSGD_SHM)" },
 	{ "eval-every", 0, OPT_DURATION, AT(eval_every), "TIME", "between an evaluator's looks (2s)" },
 	{ "patience", 0, OPT_DURATION, AT(patience), "TIME", "a server waits so long for an absent trainer (30s)" },
 	{ "give-up", 0, OPT_DURATION, AT(give_up), "TIME", "a trainer tries so long to reach a server (60s)" },
@@ -133,12 +135,17 @@ int settings_read(struct settings *s, int argc, char **argv, struct err *e)
 				.give_up = 60,
 				.idle = 300,
 				.save_every = 10,
+				.shm = getenv("PSGD_SHM"),
 				.alpha = -1,
 				.rho = -1 };
 	if (opt_parse(rows, s, argc, argv, false, &rest, &nrest, e) < 0)
 		return -1;
 	if (nrest > 0)
 		return err_set(e, ERR_BAD_REQUEST, "\"%s\": psgd takes options only", rest[0]);
+	if (s->shm && !s->shm[0])
+		s->shm = NULL;
+	if (s->shm && strlen(s->shm) > SHARE_MAX_DIR)
+		return err_set(e, ERR_BAD_REQUEST, "--shm: %s: longer than %d bytes", s->shm, SHARE_MAX_DIR);
 	return interpret(s, e);
 }
 

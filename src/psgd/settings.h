@@ -8,7 +8,7 @@
 
 struct settings {
 	/* as typed */
-	const char *data, *mode_text, *model_text, *hidden, *checkpoint, *task, *ps;
+	const char *data, *mode_text, *model_text, *hidden, *checkpoint, *task, *ps, *shm;
 	const char *rate_text, *decay_text, *alpha_text, *rho_text, *momentum_text;
 	int64_t epochs, batch, tau, backup, staleness, seed, limit, servers, workers, threads, eval_every;
 	int64_t patience, give_up, idle, save_every;

@@ -10,11 +10,12 @@
 #include "psgd/split.h"
 #include "psgd/update.h"
 
-void slice_init(struct slice *s, const struct hello *agreed)
+void slice_init(struct slice *s, const struct hello *agreed, float *weights)
 {
 	*s = (struct slice){ .agreed = *agreed, .n = slice_of(agreed->params, agreed->servers, agreed->server).n };
-	s->nblocks = (s->n + SLICE_BLOCK - 1) / SLICE_BLOCK;
-	s->weights = xcalloc(s->n, sizeof(float));
+	s->nblocks = wire_blocks(s->n);
+	s->lent = weights;
+	s->weights = weights ? weights : xcalloc(s->n, sizeof(float));
 	if (agreed->mode == MODE_SYNC)
 		s->sum = xcalloc(s->n, sizeof(float));
 	s->blocks = xcalloc(s->nblocks, sizeof(*s->blocks));
@@ -25,7 +26,8 @@ void slice_init(struct slice *s, const struct hello *agreed)
 
 void slice_done(struct slice *s)
 {
-	free(s->weights);
+	if (!s->lent)
+		free(s->weights);
 	free(s->sum);
 	free(s->blocks);
 	free(s->members);
@@ -90,9 +92,24 @@ static unsigned needed(const struct slice *s)
 	return present < want ? (present ? present : 1) : want;
 }
 
+/* One more gradient of a round that is not its last. */
+static void gather(struct slice_block *b, float *sum, const float *g, size_t n, bool lasting)
+{
+	if (b->count == 0 && lasting)
+		b->first = g;
+	else if (b->count == 0)
+		memcpy(sum, g, n * sizeof(float));
+	else if (b->first)
+		update_sum(sum, b->first, g, n);
+	else
+		update_add(sum, g, n);
+	if (b->count++ > 0)
+		b->first = NULL;
+}
+
 /* The first gradient of a round is kept, further ones are added to it, the last one goes into the parameters with the
  * sum: no pass over memory only to clear or to divide. */
-static uint64_t take_sync(struct slice *s, const struct wire_head *push, size_t block, const float *g)
+static uint64_t take_sync(struct slice *s, const struct wire_head *push, size_t block, const float *g, bool lasting)
 {
 	struct slice_block *b = &s->blocks[block];
 	struct part p = slice_block_part(s, block);
@@ -101,31 +118,41 @@ static uint64_t take_sync(struct slice *s, const struct wire_head *push, size_t 
 	if (push->round < b->round)
 		return b->round; /* too late: the round is over */
 	if (b->count + 1 < needed(s)) {
-		if (b->count++ == 0)
-			memcpy(sum, g, p.n * sizeof(float));
-		else
-			update_add(sum, g, p.n);
+		gather(b, sum, g, p.n, lasting);
 		return b->round + 1;
 	}
 	if (b->count == 0)
 		update_descend(w, g, p.n, push->rate);
 	else
-		update_average(w, sum, g, p.n, push->rate, b->count + 1);
+		update_average(w, b->first ? b->first : sum, g, p.n, push->rate, b->count + 1);
 	*b = (struct slice_block){ .round = b->round + 1 };
 	return b->round;
 }
 
-uint64_t slice_take(struct slice *s, const struct wire_head *push, size_t block, float *g)
+uint64_t slice_take(struct slice *s, const struct wire_head *push, size_t block, float *g, bool lasting)
 {
 	struct part p = slice_block_part(s, block);
 
 	if (s->agreed.mode == MODE_SYNC)
-		return take_sync(s, push, block, g);
+		return take_sync(s, push, block, g, lasting);
 	if (mode_is_elastic(s->agreed.mode))
 		update_elastic(g, s->weights + p.start, p.n, s->agreed.alpha);
 	else
 		update_descend(s->weights + p.start, g, p.n, push->rate);
 	return 0;
+}
+
+void slice_forget(struct slice *s, const float *g)
+{
+	for (size_t i = 0; s->sum && i < s->nblocks; i++) {
+		struct slice_block *b = &s->blocks[i];
+		struct part p = slice_block_part(s, i);
+
+		if (b->first != g + p.start)
+			continue;
+		memcpy(s->sum + p.start, b->first, p.n * sizeof(float));
+		b->first = NULL;
+	}
 }
 
 void slice_taken(struct slice *s, uint32_t rank, const struct wire_head *push)
@@ -144,7 +171,8 @@ void slice_settle(struct slice *s, float rate)
 
 		if (b->count == 0 || b->count < need)
 			continue;
-		update_descend(s->weights + p.start, s->sum + p.start, p.n, rate / (float)b->count);
+		update_descend(s->weights + p.start, b->first ? b->first : s->sum + p.start, p.n,
+			       rate / (float)b->count);
 		*b = (struct slice_block){ .round = b->round + 1 };
 	}
 }

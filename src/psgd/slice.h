@@ -19,11 +19,12 @@
 
 #include "psgd/wire.h"
 
-#define SLICE_BLOCK 65536 /* floats: 256 KiB, which stays in a core's cache from recv() to send() */
+#define SLICE_BLOCK WIRE_BLOCK
 
 struct slice_block {
 	uint64_t round;
-	unsigned count; /* gradients in `sum` */
+	unsigned count;     /* gradients in `sum` */
+	const float *first; /* the only one is still where its trainer has put it, not in `sum` */
 };
 
 struct slice_member {
@@ -41,10 +42,11 @@ struct slice {
 	struct slice_member *members; /* agreed.ranks */
 	uint64_t pushes;
 	bool ready; /* has parameters */
+	bool lent;  /* the weights' memory is somebody else's */
 };
 
-/* Room for what the first trainer wants. */
-void slice_init(struct slice *s, const struct hello *agreed);
+/* Room for what the first trainer wants.  `weights` is memory for the parameters, or NULL. */
+void slice_init(struct slice *s, const struct hello *agreed, float *weights);
 void slice_done(struct slice *s);
 struct part slice_block_part(const struct slice *s, size_t block);
 
@@ -57,9 +59,11 @@ void slice_member_set(struct slice *s, uint32_t rank, bool present);
 /* The clock at which a trainer that has none begins: the slowest one's. */
 uint64_t slice_clock(const struct slice *s);
 
-/* A block of a push has arrived in g, which is changed.  Returns the round that the block must have reached before it
- * is sent back. */
-uint64_t slice_take(struct slice *s, const struct wire_head *push, size_t block, float *g);
+/* A block of a push has arrived in g, which is changed in elastic modes.  Returns the round that the block must have
+ * reached before it is sent back.  `lasting`: until then g stays as it is, or slice_forget() is called. */
+uint64_t slice_take(struct slice *s, const struct wire_head *push, size_t block, float *g, bool lasting);
+/* The memory of a lasting push goes away.  It began at g, where the slice begins. */
+void slice_forget(struct slice *s, const float *g);
 /* The last block of a push has arrived. */
 void slice_taken(struct slice *s, uint32_t rank, const struct wire_head *push);
 /* Whether a trainer of this clock is near enough to the slowest to get its answer. */

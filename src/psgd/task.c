@@ -40,7 +40,6 @@ int task_init(struct task *t, const struct settings *s, const struct cluster *c,
 		return err_set(e, ERR_BAD_REQUEST,
 			       "%zu samples and %zu parameters cannot be dealt to %u trainers and %zu servers",
 			       t->train.images.n, t->params, hello.ranks, c->nservers);
-	t->weights = xcalloc(t->params, sizeof(float));
 	if (evaluates)
 		model_work_init(&t->test_work, &t->shape, TEST_BATCH);
 	hello.servers = (uint32_t)c->nservers;
@@ -52,18 +51,23 @@ int task_init(struct task *t, const struct settings *s, const struct cluster *c,
 	links_init(&t->links, &hello, (const char *const *)c->servers, c->nservers);
 	t->links.give_up_ms = s->give_up * 1000;
 	t->links.waiting = waiting;
+	if (s->shm && rank != HELLO_WATCHER)
+		links_share(&t->links, s->shm);
+	/* Elastic modes push their parameters, the others gradients: what is pushed lies where a server may see it. */
+	t->weights = mode_is_elastic(s->mode) ? links_vector(&t->links) : xcalloc(t->params, sizeof(float));
 	openblas_set_num_threads((int)s->threads);
 	return 0;
 }
 
 void task_done(struct task *t)
 {
-	links_done(&t->links);
 	model_work_done(&t->test_work);
 	data_set_done(&t->train);
 	data_set_done(&t->test);
-	free(t->weights);
+	if (!mode_is_elastic(t->settings->mode))
+		free(t->weights);
 	t->weights = NULL;
+	links_done(&t->links);
 }
 
 struct score task_score(struct task *t)
@@ -90,4 +94,11 @@ uint64_t task_tick_samples(const struct settings *s, const struct hello *h)
 	if (h->mode == MODE_SYNC)
 		return step * (h->ranks - h->backup);
 	return mode_is_elastic(h->mode) ? step * (uint64_t)s->tau : step;
+}
+
+uint64_t task_total(const struct task *t)
+{
+	uint64_t each = task_tick_samples(t->settings, &t->links.hello);
+
+	return ((uint64_t)t->settings->epochs * t->train.images.n + each - 1) / each;
 }

@@ -33,5 +33,7 @@ struct score task_score(struct task *t);
 
 /* Samples of the whole training that one tick stands for. */
 uint64_t task_tick_samples(const struct settings *s, const struct hello *h);
+/* Ticks of the whole training. */
+uint64_t task_total(const struct task *t);
 
 #endif

@@ -45,7 +45,6 @@ static int trainer_init(struct trainer *t, const struct settings *s, const struc
 {
 	struct task *k = &t->task;
 	uint32_t rank = (uint32_t)cluster_rank(c);
-	uint64_t epoch_samples;
 
 	*t = (struct trainer){ .leads = rank == 0 };
 	if (task_init(k, s, c, rank, t->leads, waiting, e) < 0)
@@ -53,14 +52,13 @@ static int trainer_init(struct trainer *t, const struct settings *s, const struc
 	sampler_init(&t->sampler, k->train.images.n, cluster_ranks(c), rank, (uint64_t)s->seed);
 	model_work_init(&t->work, &k->shape, (size_t)s->batch);
 	t->samples = xcalloc((size_t)s->batch, sizeof(*t->samples));
-	t->gradient = xcalloc(k->params, sizeof(float));
+	t->gradient = mode_is_elastic(s->mode) ? xcalloc(k->params, sizeof(float)) : links_vector(&k->links);
 	if (s->mode == MODE_EAMSGD) {
 		t->velocity = xcalloc(k->params, sizeof(float));
 		t->ahead = xcalloc(k->params, sizeof(float));
 	}
 	t->tick_samples = task_tick_samples(s, &k->links.hello);
-	epoch_samples = k->train.images.n;
-	t->total = ((uint64_t)s->epochs * epoch_samples + t->tick_samples - 1) / t->tick_samples;
+	t->total = task_total(k);
 	return 0;
 }
 
@@ -69,7 +67,8 @@ static void trainer_done(struct trainer *t)
 	sampler_done(&t->sampler);
 	model_work_done(&t->work);
 	free(t->samples);
-	free(t->gradient);
+	if (mode_is_elastic(t->task.settings->mode))
+		free(t->gradient);
 	free(t->velocity);
 	free(t->ahead);
 	task_done(&t->task);
@@ -225,12 +224,13 @@ static enum links_result on_epoch(struct trainer *t, struct err *e)
 	if (t->leads) {
 		r = score_center(t, &score, e);
 		if (r == LINKS_OK)
-			printf("epoch %llu loss %.4f accuracy %.4f step=%llu seconds=%.1f samples/s=%.0f\n",
+			printf("epoch %llu loss %.4f accuracy %.4f step=%llu/%llu seconds=%.1f samples/s=%.0f\n",
 			       (unsigned long long)t->epoch, t->last_loss, score.accuracy, (unsigned long long)ticks,
-			       seconds,
+			       (unsigned long long)t->total, seconds,
 			       (double)((ticks - t->first_ticks) * t->tick_samples) / (seconds > 0 ? seconds : 1));
 	} else if (!t->task.settings->quiet) {
-		printf("epoch %llu loss %.4f rank %u\n", (unsigned long long)t->epoch, t->last_loss, l->hello.rank);
+		printf("epoch %llu loss %.4f rank %u step=%llu/%llu\n", (unsigned long long)t->epoch, t->last_loss,
+		       l->hello.rank, (unsigned long long)ticks, (unsigned long long)t->total);
 	}
 	fflush(stdout);
 	return r;
@@ -249,8 +249,12 @@ static enum links_result finish(struct trainer *t, struct err *e)
 	score = task_score(&t->task);
 	if (save_model(t, e) < 0)
 		return LINKS_FAILED;
-	printf("step=%llu accuracy=%.4f test-loss=%.4f mode=%s bytes=%llu\n", (unsigned long long)links_ticks(l),
-	       score.accuracy, score.loss, mode_name(l->hello.mode), (unsigned long long)l->bytes);
+	printf("step=%llu/%llu accuracy=%.4f test-loss=%.4f mode=%s bytes=%llu", (unsigned long long)links_ticks(l),
+	       (unsigned long long)t->total, score.accuracy, score.loss, mode_name(l->hello.mode),
+	       (unsigned long long)l->bytes);
+	if (l->shared_bytes)
+		printf(" shared-bytes=%llu", (unsigned long long)l->shared_bytes);
+	printf("\n");
 	if (dir)
 		printf("model %s/model.psgd\n", dir);
 	fflush(stdout);

@@ -17,6 +17,12 @@ void update_add(float *restrict sum, const float *restrict g, size_t n)
 		sum[i] += g[i];
 }
 
+void update_sum(float *restrict sum, const float *restrict a, const float *restrict b, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		sum[i] = a[i] + b[i];
+}
+
 void update_average(float *restrict w, const float *restrict sum, const float *restrict g, size_t n, float rate,
 		    unsigned count)
 {

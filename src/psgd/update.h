@@ -9,6 +9,8 @@
 void update_descend(float *restrict w, const float *restrict g, size_t n, float rate);
 /* sum += g */
 void update_add(float *restrict sum, const float *restrict g, size_t n);
+/* sum = a + b */
+void update_sum(float *restrict sum, const float *restrict a, const float *restrict b, size_t n);
 /* w -= rate * (sum + g) / count: the last gradient of a round, without another pass over memory. */
 void update_average(float *restrict w, const float *restrict sum, const float *restrict g, size_t n, float rate,
 		    unsigned count);

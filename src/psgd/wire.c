@@ -4,6 +4,7 @@
  *	head   0 "PSGD"  4 version  5 type  6 flags(2)  8 len(4)  12 rate(4)  16 round(8)  24 ticks(8)  32 zero(8)
  *	hello  0 mode  4 rank  8 ranks  12 server  16 servers  20 backup  24 staleness  28 alpha  32 params(8)
  *	       40 zero(24)  64 model, padded with zeros
+ *	door   0 secret(16)  16 name, padded with zeros
  */
 #include "psgd/wire.h"
 
@@ -38,7 +39,11 @@ static const struct type_rule types[WIRE__COUNT] = {
 	[WIRE_WEIGHTS] = { "WEIGHTS", WIRE_MAX_FLOATS * 4 - 4, true },
 	[WIRE_SAVE] = { "SAVE", 0, false },
 	[WIRE_DONE] = { "DONE", 0, false },
+	[WIRE_SHARE] = { "SHARE", 0, false },
+	[WIRE_DOOR_MSG] = { "DOOR", WIRE_DOOR, false },
 };
+
+const uint8_t wire_tokens[WIRE_MAX_BLOCKS];
 
 const char *wire_type_name(enum wire_type type)
 {
@@ -74,7 +79,10 @@ int wire_head_decode(const uint8_t in[WIRE_HEAD], struct wire_head *ret, struct 
 		return err_set(e, ERR_BAD_REQUEST, "message of unknown type %u", in[5]);
 	h.type = in[5];
 	rule = &types[h.type];
-	if (h.len > rule->max || (rule->floats && h.len % sizeof(float) != 0))
+	if (h.flags & WIRE_MAPPED && h.type != WIRE_PUSH && h.type != WIRE_WEIGHTS)
+		return err_set(e, ERR_BAD_REQUEST, "%s cannot be in shared memory", rule->name);
+	if (h.flags & WIRE_MAPPED ? h.len > WIRE_MAX_BLOCKS
+				  : h.len > rule->max || (rule->floats && h.len % sizeof(float) != 0))
 		return err_set(e, ERR_TOO_LARGE, "%s with a body of %u bytes", rule->name, h.len);
 	if (!isfinite(h.rate))
 		return err_set(e, ERR_BAD_REQUEST, "%s with a learning rate that is not a number", rule->name);
@@ -187,5 +195,24 @@ int hello_compare(const struct hello *agreed, const struct hello *other, struct 
 		if (rows[i].agreed != rows[i].other)
 			return err_set(e, ERR_CONFLICT, "%s: this server works with %g, not %g", rows[i].what,
 				       rows[i].agreed, rows[i].other);
+	return 0;
+}
+
+void invitation_encode(const struct invitation *v, uint8_t out[WIRE_DOOR])
+{
+	memcpy(out, v->secret, WIRE_SECRET);
+	memcpy(out + WIRE_SECRET, v->name, WIRE_DOOR_NAME);
+}
+
+int invitation_decode(const uint8_t in[WIRE_DOOR], struct invitation *ret, struct err *e)
+{
+	const char *name = (const char *)in + WIRE_SECRET;
+	size_t n = strnlen(name, WIRE_DOOR_NAME);
+
+	if (n == 0 || n == WIRE_DOOR_NAME || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != n)
+		return err_set(e, ERR_BAD_REQUEST, "DOOR: not the name of a door");
+	*ret = (struct invitation){ 0 };
+	memcpy(ret->secret, in, WIRE_SECRET);
+	memcpy(ret->name, name, n);
 	return 0;
 }

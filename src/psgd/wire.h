@@ -9,9 +9,13 @@
  *	INIT     floats of the slice   WELCOME
  *	PULL     -                     WEIGHTS  floats of the slice
  *	PUSH     floats of the slice   WEIGHTS  begins to arrive while the push is still under way
+ *	SHARE    -                     DOOR     struct invitation, or nothing: the server has no door, see share.h
  *	SAVE     -                     WELCOME  after the checkpoint is on disk
  *	DONE     -                     WELCOME  the server ends when its connections have
  *	any                            ERROR    text; the server closes the connection
+ *
+ * Of a PUSH or WEIGHTS that is WIRE_MAPPED the floats are in memory that both sides see; its body has one byte for each
+ * block of WIRE_BLOCK floats, which says that the block is there.
  */
 #ifndef STOKER_PSGD_WIRE_H
 #define STOKER_PSGD_WIRE_H
@@ -22,11 +26,16 @@
 #include "base/err.h"
 #include "psgd/model.h"
 
-#define WIRE_VERSION     1
+#define WIRE_VERSION     2
 #define WIRE_HEAD        40
 #define WIRE_HELLO       128
 #define WIRE_MAX_TEXT    512
 #define WIRE_MAX_FLOATS  (1u << 28) /* of one slice: 1 GiB */
+#define WIRE_BLOCK       65536      /* floats: 256 KiB, which stays in a core's cache from recv() to send() */
+#define WIRE_MAX_BLOCKS  (WIRE_MAX_FLOATS / WIRE_BLOCK)
+#define WIRE_SECRET      16
+#define WIRE_DOOR_NAME   32 /* with its end */
+#define WIRE_DOOR        (WIRE_SECRET + WIRE_DOOR_NAME)
 #define WIRE_MAX_SERVERS 256
 #define WIRE_MAX_RANKS   4096
 
@@ -40,6 +49,8 @@ enum wire_type {
 	WIRE_WEIGHTS,
 	WIRE_SAVE,
 	WIRE_DONE,
+	WIRE_SHARE,
+	WIRE_DOOR_MSG,
 	WIRE__COUNT
 };
 
@@ -47,6 +58,7 @@ enum wire_flag {
 	WIRE_READY = 1,   /* the server has parameters */
 	WIRE_ENDED = 2,   /* training is over */
 	WIRE_CLOCKED = 4, /* HELLO: `round` is the trainer's clock; without, the server proposes one */
+	WIRE_MAPPED = 8,  /* PUSH, WEIGHTS: the floats are in shared memory */
 };
 
 struct wire_head {
@@ -92,5 +104,22 @@ void hello_encode(const struct hello *h, uint8_t out[WIRE_HELLO]);
 int hello_decode(const uint8_t *in, size_t n, struct hello *ret, struct err *e);
 /* Whether two trainers want the same; the error says what differs. */
 int hello_compare(const struct hello *agreed, const struct hello *other, struct err *e);
+
+/* How to find a server's door. */
+struct invitation {
+	uint8_t secret[WIRE_SECRET];
+	char name[WIRE_DOOR_NAME];
+};
+
+void invitation_encode(const struct invitation *v, uint8_t out[WIRE_DOOR]);
+/* The name is one of a file, without any path. */
+int invitation_decode(const uint8_t in[WIRE_DOOR], struct invitation *ret, struct err *e);
+
+/* The body of a mapped message, or a part of it. */
+extern const uint8_t wire_tokens[WIRE_MAX_BLOCKS];
+static inline size_t wire_blocks(size_t floats)
+{
+	return (floats + WIRE_BLOCK - 1) / WIRE_BLOCK;
+}
 
 #endif

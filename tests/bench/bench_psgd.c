@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* bench_psgd.c - bytes through psgd's parameter servers, and through bare TCP
  *
- *	bench-psgd raw|async|sync WORKERS SERVERS FLOATS SECONDS
+ *	bench-psgd raw|async|sync WORKERS SERVERS FLOATS SECONDS [DIR]
  *
  * raw: WORKERS processes send to one process as fast as they can, from and into one small buffer, and nobody looks at
  *the bytes.  async, sync: WORKERS processes push FLOATS and get as many back, from memory to memory, with all the work
  *of a server in between.  Prints bytes per second, steps per second and bytes per second of CPU time, that of all
- *processes; bytes of both directions together.
+ *processes; bytes of both directions together.  With DIR floats are in shared memory.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -40,6 +40,7 @@ struct bench {
 	bool raw;
 	size_t workers, servers, floats;
 	double seconds;
+	const char *share_dir; /* or NULL */
 	int listeners[MAX_TASKS];
 	char *addresses[MAX_TASKS];
 	struct result *results; /* shared */
@@ -114,6 +115,7 @@ static void serve(struct bench *b, size_t index)
 					   .save_every_ms = INT64_MAX / 2,
 					   .patience_ms = 60000,
 					   .idle_ms = 60000,
+					   .share_dir = b->share_dir,
 					   .waiting = &b->waiting };
 	struct err e = ERR_INIT;
 
@@ -157,7 +159,7 @@ static struct result push(struct bench *b, size_t rank)
 			       .servers = (uint32_t)b->servers,
 			       .params = b->floats,
 			       .model = "1-1" };
-	float *gradient = xcalloc(b->floats, sizeof(float)), *weights = xcalloc(b->floats, sizeof(float));
+	float *gradient, *weights = xcalloc(b->floats, sizeof(float));
 	struct result r = { 0 };
 	struct err e = ERR_INIT;
 	struct links l;
@@ -165,9 +167,12 @@ static struct result push(struct bench *b, size_t rank)
 	uint64_t before;
 	enum links_result got;
 
+	links_init(&l, &hello, (const char *const *)b->addresses, b->servers);
+	if (b->share_dir)
+		links_share(&l, b->share_dir);
+	gradient = links_vector(&l);
 	for (size_t i = 0; i < b->floats; i++)
 		gradient[i] = 1e-6f * (float)i;
-	links_init(&l, &hello, (const char *const *)b->addresses, b->servers);
 	l.give_up_ms = 10000;
 	l.waiting = &b->waiting;
 	l.leads = rank == 0;
@@ -176,7 +181,7 @@ static struct result push(struct bench *b, size_t rank)
 		die(e.text);
 	wait_at_gate(b);
 	r.cpu = -cpu_now();
-	before = l.bytes;
+	before = l.bytes + l.shared_bytes;
 	began = clock_mono_ns();
 	until = began + (int64_t)(b->seconds * 1e9);
 	do {
@@ -187,11 +192,10 @@ static struct result push(struct bench *b, size_t rank)
 	} while (got == LINKS_OK && clock_mono_ns() < until);
 	r.seconds = (double)(clock_mono_ns() - began) / 1e9;
 	r.cpu += cpu_now();
-	r.bytes = (double)(l.bytes - before);
+	r.bytes = (double)(l.bytes + l.shared_bytes - before);
 	if (b->mode == MODE_SYNC && got == LINKS_OK) /* else another's time was over first */
 		links_ask(&l, WIRE_DONE, NULL, NULL, 0, &e);
 	links_done(&l);
-	free(gradient);
 	free(weights);
 	return r;
 }
@@ -265,8 +269,8 @@ int main(int argc, char **argv)
 	struct bench b = { 0 };
 	struct err e = ERR_INIT;
 
-	if (argc != 6) {
-		fprintf(stderr, "usage: bench-psgd raw|async|sync WORKERS SERVERS FLOATS SECONDS\n");
+	if (argc != 6 && argc != 7) {
+		fprintf(stderr, "usage: bench-psgd raw|async|sync WORKERS SERVERS FLOATS SECONDS [DIR]\n");
 		return 2;
 	}
 	log_set_level(LOG_WARN);
@@ -276,6 +280,7 @@ int main(int argc, char **argv)
 	b.servers = number(argv[3], MAX_TASKS);
 	b.floats = number(argv[4], WIRE_MAX_FLOATS - 1);
 	b.seconds = strtod(argv[5], NULL);
+	b.share_dir = argv[6];
 	if (b.mode == MODE__COUNT || (b.raw && b.servers != 1))
 		return 2;
 	b.results = mmap(NULL, sizeof(struct result) * MAX_TASKS, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,

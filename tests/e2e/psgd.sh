@@ -5,6 +5,7 @@ PSGD=${PSGD:-$ROOT/build/psgd}
 cd "$T" || exit 1
 export OPENBLAS_NUM_THREADS=1
 SMALL=(--limit 3000 --epochs 2)
+mkdir doors
 
 # accuracy_over MINIMUM TEXT: that of the last line which has one.
 accuracy_over() {
@@ -18,26 +19,36 @@ for s in all:
 print(*(s.getsockname()[1] for s in all))' "$1"
 }
 
-# Every mode, all processes by one command.
+# Every mode, all processes by one command, over TCP and over shared memory.
 for mode in sync async ssp easgd eamsgd; do
 	rate=0.1
 	[ $mode = eamsgd ] && rate=0.02
 	out=$("$PSGD" --mode $mode --rate $rate "${SMALL[@]}" --workers 2 --servers 2 2>err)
 	is "$mode: ends well" $? 0
-	like "$mode: says how each epoch went" "$out" '^epoch 2 loss [0-9.]+ accuracy 0\.[0-9]+ step=[0-9]+ '
+	like "$mode: says how each epoch went" "$out" '^epoch 2 loss [0-9.]+ accuracy 0\.[0-9]+ step=([0-9]+)/[0-9]+ '
 	ok "$mode: has learned" accuracy_over 0.6 "$out"
+	unlike "$mode: all goes over TCP" "$out" 'shared-bytes'
+	shared=$("$PSGD" --mode $mode --rate $rate "${SMALL[@]}" --workers 2 --servers 2 --shm doors 2>err)
+	is "$mode, shared memory: ends well" $? 0
+	ok "$mode, shared memory: has learned" accuracy_over 0.6 "$shared"
+	like "$mode, shared memory: it is used" "$shared" ' shared-bytes=[0-9]'
+	# With two trainers a synchronous step is the same sum in any order.
+	[ $mode = sync ] && is "sync: the same accuracy with and without" \
+		"$(grep -o 'accuracy=[^ ]*' <<<"$shared")" "$(grep -o 'accuracy=[^ ]*' <<<"$out")"
 done
 one=$("$PSGD" -q "${SMALL[@]}" --workers 2 2>&1)
 is "sync: a slice of more blocks is changed as often as small ones" "$(grep -o '^step=.* accuracy=[^ ]*' <<<"$one")" \
 	"$("$PSGD" -q "${SMALL[@]}" --workers 2 --servers 2 2>&1 | grep -o '^step=.* accuracy=[^ ]*')"
 out=$("$PSGD" --model softmax "${SMALL[@]}" 2>&1)
 ok "softmax regression: one worker, one server, has learned" accuracy_over 0.6 "$out"
-out=$("$PSGD" --hidden 64,32 --backup 1 "${SMALL[@]}" --workers 3 2>&1)
+out=$(PSGD_SHM=doors "$PSGD" --hidden 64,32 --backup 1 "${SMALL[@]}" --workers 3 2>&1)
 ok "two hidden layers and a backup worker: has learned" accuracy_over 0.6 "$out"
 
 # The whole data set: the accuracy that is promised.
 for mode in sync easgd; do
-	out=$("$PSGD" -q --mode $mode --decay 0.8 --epochs 7 --workers 2 2>&1)
+	share=()
+	[ $mode = easgd ] && share=(--shm doors)
+	out=$("$PSGD" -q --mode $mode --decay 0.8 --epochs 7 --workers 2 "${share[@]}" 2>&1)
 	ok "$mode: 87 % of the test pictures are recognised" accuracy_over 0.87 "$out"
 done
 
@@ -89,20 +100,21 @@ for form in master chief; do
 	start_all "${SMALL[@]}" -c "job-$form"
 	[ $form = chief ] && task evaluator 0 "${SMALL[@]}" --eval-every 1s
 	all_end "a job with a $form"
-	like "a job with a $form: it leads" "$(cat $form-0.out)" '^step=[0-9]+ accuracy=0\.'
-	like "a job with a $form: workers say their loss" "$(cat worker-1.out)" '^epoch 2 loss [0-9.]+ rank 2$'
+	like "a job with a $form: it leads" "$(cat $form-0.out)" '^step=[0-9]+/[0-9]+ accuracy=0\.'
+	like "a job with a $form: workers say their loss" "$(cat worker-1.out)" '^epoch 2 loss [0-9.]+ rank 2 step=[0-9]+/[0-9]+$'
 	ok "a job with a $form: the model is saved" test -s job-$form/model.psgd
 done
-like "the evaluator says how good the model is" "$(cat evaluator-0.out)" '^step=[0-9]+ accuracy=0\.'
+like "the evaluator says how good the model is" "$(cat evaluator-0.out)" '^step=[0-9]+/[0-9]+ accuracy=0\.'
 
 # A killed worker comes back; one that does not is not waited for.
 LONG=(--limit 3000 --epochs 12 --patience 1s)
 job chief 2 2
-start_all "${LONG[@]}"
+start_all "${LONG[@]}" --shm doors
 ok "training has begun" eventually 60 epoch_reached 1
 killed worker-1
-task worker 1 "${LONG[@]}"
+task worker 1 "${LONG[@]}" --shm doors
 all_end "a killed worker came back"
+like "and shares memory again" "$(cat worker-1.err)" 'share memory with a parameter server'
 job chief 2 2
 start_all "${LONG[@]}"
 ok "training has begun" eventually 60 epoch_reached 1
@@ -111,19 +123,34 @@ unset 'TASK[worker-0]'
 all_end "a killed worker stayed away"
 like "the servers say that they go on without it" "$(cat ps-0.err)" 'go on without a trainer rank=1'
 
-# A killed server goes on from its checkpoint, or from the leader's parameters.
+# A killed server goes on from its checkpoint, or from the leader's parameters; the first over TCP, the second over shared
+# memory.
 for dir in saved ""; do
 	job master 2 2
 	rm -f master-0.out
-	start_all "${LONG[@]}" --save-every 1s ${dir:+-c "$dir"}
+	share=(--shm doors)
+	[ "$dir" ] && share=(-c "$dir")
+	start_all "${LONG[@]}" --save-every 1s "${share[@]}"
 	ok "training has begun" eventually 60 epoch_reached 3
 	killed ps-1
-	task ps 1 "${LONG[@]}" ${dir:+-c "$dir"}
+	task ps 1 "${LONG[@]}" "${share[@]}"
 	all_end "a killed server came back ${dir:+with its checkpoint}"
 	like "it goes on ${dir:+from its checkpoint}" "$(cat ps-1.err)" "${dir:+resume path=saved/ps-1-of-2.psgd}"
 	ok "and the model is good ${dir:+there}" accuracy_over 0.75 "$(cat master-0.out)"
 done
+is "trainers share memory with the new server" "$(grep -c 'share memory with a parameter server' master-0.err)" 3
+is "no door is left, not even the killed server's" "$(ls doors)" ""
 like "without a checkpoint the leader gives it a model" "$(cat ps-1.err)" 'take a model from the leader ticks=[1-9]'
+
+# Who does not see the server's directory uses TCP, and says so.
+mkdir elsewhere
+job chief 1 1
+task ps 0 --shm doors
+task worker 0 "${SMALL[@]}" --shm elsewhere
+task chief 0 "${SMALL[@]}" --shm doors
+all_end "one worker has another directory"
+like "it says that it uses TCP" "$(cat worker-0.err)" 'use TCP with a parameter server .* elsewhere/psgd-[0-9a-f]+ does not lead to the server'
+like "the other one shares memory" "$(cat chief-0.out)" 'shared-bytes='
 
 # The leader itself is killed, and comes back.
 job chief 2 2
@@ -142,7 +169,7 @@ unlike "and does not do the first epochs again" "$out" '^epoch [12] '
 like "but the next ones" "$out" '^epoch 4 '
 out=$("$PSGD" --limit 3000 --epochs 4 -c run --workers 2 2>&1)
 like "a run that has nothing left to do says so and scores the model" "$out" 'all --epochs are done'
-like "and its accuracy" "$out" '^step=[0-9]+ accuracy='
+like "and its accuracy" "$out" '^step=[0-9]+/[0-9]+ accuracy='
 
 # Ctrl-C.
 "$PSGD" --epochs 1000 --workers 2 --servers 2 -c stopped >ctrlc.out 2>&1 &

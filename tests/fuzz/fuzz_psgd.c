@@ -2,7 +2,9 @@
 /* fuzz_psgd.c - what psgd reads from others; the first byte says as what
  *
  *	w  the bytes of a connection to a parameter server, whose slice has 12 floats
+ *	m  the same of a trainer whose memory the server sees
  *	h  one HELLO
+ *	d  one invitation
  *	t  TF_CONFIG
  *	i  an IDX file
  *	c  a checkpoint of 4 floats
@@ -21,24 +23,31 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-static void as_connection(const uint8_t *data, size_t n)
+static void as_connection(const uint8_t *data, size_t n, bool shared)
 {
 	const struct server_settings settings = { .listener = -1, .servers = 1, .waiting = NULL };
 	const struct hello agreed = {
 		.mode = n % 2 ? MODE_SYNC : MODE_EASGD, .ranks = 2, .servers = 1, .params = 12, .model = "2-4"
 	};
 	int64_t away[2] = { 0, 0 };
-	struct server s = {
-		.settings = &settings, .epoll = -1, .ended_at = -1, .away_since = away, .failure = ERR_INIT
-	};
+	struct server s = { .settings = &settings,
+			    .epoll = -1,
+			    .ended_at = -1,
+			    .away_since = away,
+			    .failure = ERR_INIT,
+			    .door = DOOR_NONE,
+			    .weights = REGION_NONE };
+	struct err e = ERR_INIT;
 	struct conn *c;
 	uint8_t back[4096];
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0)
 		return;
-	slice_init(&s.slice, &agreed);
+	slice_init(&s.slice, &agreed, NULL);
 	c = conn_new(&s, pair[0]);
+	if (shared && region_new(agreed.params, true, &c->peer, &e) < 0)
+		abort();
 	s.conns = &c;
 	s.nconns = 1;
 	if (send(pair[1], data, n < 65536 ? n : 65536, MSG_NOSIGNAL) >= 0)
@@ -66,6 +75,17 @@ static void as_hello(const uint8_t *data, size_t n)
 	} else if (!e.text[0]) {
 		abort();
 	}
+}
+
+static void as_invitation(const uint8_t *data, size_t n)
+{
+	uint8_t body[WIRE_DOOR] = { 0 };
+	struct err e = ERR_INIT;
+	struct invitation v;
+
+	memcpy(body, data, n < sizeof(body) ? n : sizeof(body));
+	if (invitation_decode(body, &v, &e) == 0 && (!v.name[0] || strchr(v.name, '/') || v.name[WIRE_DOOR_NAME - 1]))
+		abort();
 }
 
 static void as_config(const uint8_t *data, size_t n)
@@ -108,7 +128,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		return 0;
 	switch (data[0]) {
 	case 'w':
-		as_connection(data + 1, n - 1);
+	case 'm':
+		as_connection(data + 1, n - 1, data[0] == 'm');
+		break;
+	case 'd':
+		as_invitation(data + 1, n - 1);
 		break;
 	case 'h':
 		as_hello(data + 1, n - 1);

@@ -64,6 +64,9 @@ TEST("wrong options are refused by name")
 		{ "--mode easgd --rho 20", "--rho: rate * rho is 2; more than 1 would overshoot" },
 		{ "--mode downpour", "--mode: \"downpour\" is not one of sync|async|ssp|easgd|eamsgd" },
 		{ "--epochs 0", "--epochs: \"0\" is not a number from 1 to 1000000" },
+		{ "--shm /a-directory/whose-name-is-so-long-that-it-does-not-fit-into-an-address-of-a-socket",
+		  "--shm: /a-directory/whose-name-is-so-long-that-it-does-not-fit-into-an-address-of-a-socket: "
+		  "longer than 70 bytes" },
 		{ "train", "\"train\": psgd takes options only" },
 	};
 

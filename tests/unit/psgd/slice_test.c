@@ -18,7 +18,7 @@ static void begin(struct slice *s, enum mode mode, uint32_t ranks, uint32_t back
 				 .alpha = 0.5f,
 				 .model = "1-1" };
 
-	slice_init(s, &h);
+	slice_init(s, &h, NULL);
 	slice_begin(s, 0);
 }
 
@@ -29,7 +29,7 @@ static uint64_t take(struct slice *s, uint64_t round, size_t block, float value,
 
 	for (size_t i = 0; i < SLICE_BLOCK; i++)
 		room[i] = value;
-	return slice_take(s, &push, block, room);
+	return slice_take(s, &push, block, room, false);
 }
 
 TEST("a synchronous round averages all gradients and ends block by block")
@@ -96,6 +96,54 @@ TEST("a round goes on without trainers that are given up, and settles what they 
 	take(&s, 1, 0, 1, room);
 	take(&s, 1, 0, 1, room);
 	CHECK_INT(s.blocks[0].round, 2);
+	slice_done(&s);
+}
+
+TEST("gradients that stay where they are give the same as copied ones, also when their memory goes away")
+{
+	auto_free float *lent = xcalloc(3 * SLICE_BLOCK, sizeof(float)), *room = xcalloc(SLICE_BLOCK, sizeof(float));
+	const struct wire_head push = { .type = WIRE_PUSH, .rate = 1 };
+	float *a = lent, *b = lent + SLICE_BLOCK, *c = b + SLICE_BLOCK;
+	struct slice s;
+
+	a[0] = 3, b[0] = 6, c[0] = 9;
+	begin(&s, MODE_SYNC, 3, 0);
+	CHECK_INT(slice_take(&s, &push, 0, a, true), 1);
+	CHECK(s.blocks[0].first == a);
+	CHECK_INT(slice_take(&s, &push, 0, b, true), 1);
+	CHECK(s.blocks[0].first == NULL);
+	CHECK_INT(slice_take(&s, &push, 0, c, true), 1);
+	CHECK(s.weights[0] == -6);
+	slice_done(&s);
+
+	begin(&s, MODE_SYNC, 2, 0);
+	slice_take(&s, &push, 0, a, true);
+	slice_forget(&s, b); /* another's */
+	CHECK(s.blocks[0].first == a);
+	slice_forget(&s, a);
+	CHECK(s.blocks[0].first == NULL);
+	a[0] = 1000;
+	slice_take(&s, &push, 0, c, true);
+	CHECK(s.weights[0] == -6);
+	slice_done(&s);
+
+	begin(&s, MODE_SYNC, 2, 0);
+	slice_take(&s, &push, 0, c, true);
+	slice_member_set(&s, 1, false);
+	slice_settle(&s, 1);
+	CHECK(s.weights[0] == -9);
+	CHECK(s.blocks[0].first == NULL);
+	slice_done(&s);
+}
+
+TEST("parameters may lie in memory that is lent")
+{
+	auto_free float *lent = xcalloc(N, sizeof(float));
+	const struct hello h = { .mode = MODE_SYNC, .ranks = 1, .servers = 1, .params = N, .model = "1-1" };
+	struct slice s;
+
+	slice_init(&s, &h, lent);
+	CHECK(s.weights == lent);
 	slice_done(&s);
 }
 

@@ -44,9 +44,9 @@ TEST("a head that is not one is refused with its reason")
 		const char *text;
 	} rows[] = {
 		{ 0, 'X', "the other side does not speak psgd's protocol" },
-		{ 4, 2, "the other side speaks version 2 of the protocol, not 1" },
+		{ 4, 1, "the other side speaks version 1 of the protocol, not 2" },
 		{ 5, 0, "message of unknown type 0" },
-		{ 5, WIRE__COUNT, "message of unknown type 10" },
+		{ 5, WIRE__COUNT, "message of unknown type 12" },
 		{ 5, WIRE_PULL, "PULL with a body of 8 bytes" },
 		{ 5, WIRE_ERROR, NULL },
 		{ 8, 7, "PUSH with a body of 7 bytes" },
@@ -66,6 +66,53 @@ TEST("a head that is not one is refused with its reason")
 		if (rows[i].text)
 			CHECK_STR(e.text, rows[i].text);
 	}
+}
+
+TEST("a body of blocks has one byte for each, and only floats can be in shared memory")
+{
+	static const struct {
+		enum wire_type type;
+		uint32_t len;
+		int want;
+	} rows[] = {
+		{ WIRE_PUSH, 3, 0 },
+		{ WIRE_WEIGHTS, WIRE_MAX_BLOCKS, 0 },
+		{ WIRE_PUSH, WIRE_MAX_BLOCKS + 1, -1 },
+		{ WIRE_INIT, 4, -1 },
+		{ WIRE_PULL, 0, -1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct wire_head in = { .type = rows[i].type, .flags = WIRE_MAPPED, .len = rows[i].len };
+		uint8_t bytes[WIRE_HEAD];
+		struct err e = ERR_INIT;
+		struct wire_head out;
+
+		wire_head_encode(&in, bytes);
+		CHECK_INT(wire_head_decode(bytes, &out, &e), rows[i].want);
+	}
+	CHECK_INT(wire_blocks(1), 1);
+	CHECK_INT(wire_blocks(WIRE_BLOCK), 1);
+	CHECK_INT(wire_blocks(WIRE_BLOCK + 1), 2);
+}
+
+TEST("an invitation is read as it was written, and its name leads nowhere else")
+{
+	const struct invitation in = { .secret = "0123456789abcde", .name = "psgd-0a1b" };
+	static const char *const bad[] = { "", "../psgd", "psgd/x", "psgd.x", "PSGD" };
+	uint8_t bytes[WIRE_DOOR];
+	struct invitation out;
+	struct err e = ERR_INIT;
+
+	invitation_encode(&in, bytes);
+	CHECK_INT(invitation_decode(bytes, &out, &e), 0);
+	CHECK(memcmp(&in, &out, sizeof(in)) == 0);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		snprintf((char *)bytes + WIRE_SECRET, WIRE_DOOR_NAME, "%s", bad[i]);
+		CHECK_INT(invitation_decode(bytes, &out, &e), -1);
+	}
+	memset(bytes, 'a', sizeof(bytes));
+	CHECK_INT(invitation_decode(bytes, &out, &e), -1);
 }
 
 TEST("HELLO is read as it was written")
