@@ -46,7 +46,9 @@ static void remove_dir(void)
 const char *test_dir(void)
 {
 	if (!dir[0]) {
-		snprintf(dir, sizeof(dir), "/tmp/stoker-unit-XXXXXX");
+		const char *tmp = getenv("TMPDIR");
+
+		snprintf(dir, sizeof(dir), "%s/stoker-unit-XXXXXX", tmp ? tmp : "/tmp");
 		if (!mkdtemp(dir))
 			abort();
 		atexit(remove_dir);
