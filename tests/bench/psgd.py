@@ -23,6 +23,7 @@ for _ in range(int(sys.argv[4])):
 print((time.monotonic() - began) / int(sys.argv[4]))
 """
 DATA = "/usr/share/datasets/fashion-mnist"
+TORCH = {1: "torch, one process", 2: "torch, two gloo processes"}
 EPOCH = re.compile(r"^epoch (\d+) loss \S+ accuracy (\S+) step=\d+/\d+ seconds=(\S+)", re.M)
 
 
@@ -155,7 +156,7 @@ class PsgdFigures:
             if out.returncode or not rates:
                 raise Failure("psgd: " + out.stderr.strip())
             what = f"samples of 784-128-10, mode sync, {workers} worker{'s' * (workers > 1)}"
-            yield (row("train", what, float(rates[-1]), "/s", measured=(self.torch(workers, seconds), "python3-torch")) if torch
+            yield (row("train", what, float(rates[-1]), "/s", measured=(self.torch(workers, seconds), TORCH[workers])) if torch
                    else Row("train", what, float(rates[-1]), "/s"))
 
     def torch(self, ranks: int, seconds: int) -> float:
