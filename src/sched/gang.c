@@ -107,12 +107,19 @@ void gangs_gone(struct gangs *all, const char *uid)
 	drop_if_empty(all, g);
 }
 
+/* Pods with a node, or that will have one in a moment. */
+static size_t count_placed(const struct gang *g)
+{
+	size_t n = g->bound;
+
+	for (size_t i = 0; i < g->n; i++)
+		n += g->waiting[i]->binding || g->waiting[i]->placed;
+	return n;
+}
+
 static bool has_begun(const struct gang *g)
 {
-	for (size_t i = 0; i < g->n; i++)
-		if (g->waiting[i]->binding || g->waiting[i]->placed)
-			return true;
-	return g->bound > 0;
+	return count_placed(g) > 0;
 }
 
 /* "namespace/name" without the namespace: names have slashes too. */
@@ -153,6 +160,35 @@ bool gang_place(struct gang *g, struct fit *f)
 		say_why(g, xasprintf("%s %zu of the %zu pods of gang %s would find room", why.p ? why.p : "", placed,
 				     g->size, name_of(g)));
 	return placed >= g->size;
+}
+
+/* Its missing pods, as far as there is room. */
+static void complete(struct gang *g, struct fit *f)
+{
+	size_t have = count_placed(g);
+
+	if (!have || g->failed == fit_epoch(f))
+		return;
+	for (size_t i = 0; i < g->n && have < g->size; i++) {
+		struct waiting *w = g->waiting[i];
+		const char *node = w->binding || w->placed || fit_failed(f, w->shape) ? NULL : fit_find(f, w->shape);
+
+		if (!node)
+			continue;
+		fit_put_pod(f, w->uid, w->shape, node);
+		w->placed = true;
+		have++;
+	}
+	g->failed = fit_epoch(f);
+}
+
+void gangs_complete(struct gangs *all, struct fit *f)
+{
+	size_t pos = 0;
+	void *g;
+
+	while (map_next(&all->by_key, &pos, NULL, &g))
+		complete(g, f);
 }
 
 const char *gang_why(const struct gang *g)

@@ -5,7 +5,9 @@
  * stoker.dev/gang-size how many of its pods must have room at once.  Until then none of them is bound, so that two
  * gangs cannot hold one half of a machine each and wait for the other for ever.
  *
- * A gang of which a pod has a node has begun: what joins it later, a replica that runs again, is placed like any pod.
+ * A gang of which a pod has a node has begun.  What it lacks, because the server was killed between two bindings or a
+ * replica runs again, comes before everything else that waits: its other pods hold their room until it is complete.
+ * What joins it beyond its size is placed like any pod.  A pod that is being deleted is of no gang any more.
  */
 #ifndef STOKER_SCHED_GANG_H
 #define STOKER_SCHED_GANG_H
@@ -39,6 +41,8 @@ void gangs_leave(struct gangs *g, struct waiting *w);
 void gangs_bound(struct gangs *g, const json_t *pod, const char *uid);
 void gangs_gone(struct gangs *g, const char *uid);
 
+/* Counts pods that gangs lack which have begun at nodes (w->placed), where there is room. */
+void gangs_complete(struct gangs *g, struct fit *f);
 /* True if its pods may be bound: it has begun, or they have just been placed, each counted at its node (w->placed).
  * False: there is not room for all; gang->why says it in words. */
 bool gang_place(struct gang *g, struct fit *f);

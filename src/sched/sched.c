@@ -5,8 +5,9 @@
  * whatever first_fit.c finds a node for is bound, until the turn's share of time is used up.  A pod is counted at its
  * node from the moment its binding is sent; if that fails it is counted no more and waits again.
  *
- * Pods of a gang are bound all or none (gang.c).  A pod that finds no room is told so only after a moment: in a burst
- * most of them have a node by then, and two writes for each would be most of the work.
+ * Pods of a gang are bound all or none (gang.c), and what a gang lacks that has begun comes first.  A pod that finds no
+ * room is told so only after a moment: in a burst most of them have a node by then, and two writes for each would be
+ * most of the work.
  */
 #include "sched/sched.h"
 
@@ -128,7 +129,10 @@ static void settle_pod(struct sched *s, const json_t *pod, const char *uid)
 	const char *node = jsonx_str_or(pod, "spec.nodeName", "");
 	struct shape *shape;
 
-	gangs_bound(&s->gangs, pod, uid);
+	if (jsonx_at(pod, "metadata.deletionTimestamp"))
+		gangs_gone(&s->gangs, uid);
+	else
+		gangs_bound(&s->gangs, pod, uid);
 	stop_waiting(s, uid);
 	if (str_same(fit_node_of(s->fit, uid), node))
 		return;
@@ -257,6 +261,7 @@ static void on_work(void *arg)
 
 	if (!informer_synced(s->pods) || !informer_synced(s->nodes))
 		return;
+	gangs_complete(&s->gangs, s->fit);
 	while ((w = queue_at(&s->queue, at))) {
 		const char *node = node_for(s, w);
 

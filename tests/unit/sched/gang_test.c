@@ -86,6 +86,7 @@ static const char *walk(struct scene *s)
 	static char out[200];
 	auto_sbuf struct sbuf text = SBUF(sizeof(out) - 1);
 
+	gangs_complete(&s->gangs, s->fit);
 	for (size_t i = 0; i < s->n; i++) {
 		struct waiting *w = s->waiting[i];
 		const char *node = NULL;
@@ -123,6 +124,13 @@ TEST("pods of a gang get nodes together or not at all")
 		/* a gang that has begun takes what it gets */
 		{ 2, "a:x/3*1! b:x/3*1", "b", NULL },
 		{ 1, "a:x/3*1! b:x/3*1", "", NULL },
+		/* and before everybody else, as far as it is not complete */
+		{ 4, "z:one/1*1 a:x/4*1! b:x/4*1! c:x/4*1 d:x/4*1", "c d", NULL },
+		{ 4, "y:g/2*1 z:g/2*1 a:x/4*1! b:x/4*1! c:x/4*1 d:x/4*1", "c d", NULL },
+		{ 3, "z:one/1*1 a:x/2*1! b:x/2*1! c:x/2*1 d:x/2*1", "z", NULL },
+		{ 3, "z:one/1*2 a:x/2*1! b:x/2*1 c:x/2*1", "b c", NULL },
+		/* what does not help it is left to others */
+		{ 3, "z:one/1*1 a:x/2*2! b:x/2*2", "z", NULL },
 		/* some are enough */
 		{ 3, "a:x/2*1 b:x/2*1 c:x/2*1 d:x/2*1", "a b c", NULL },
 		{ 1, "a:x/2*1 b:x/2*1 c:x/2*1", "",

@@ -369,12 +369,12 @@ TEST("a scheduler may be freed with bindings under way")
 	cluster_done(&c);
 }
 
-static void make_member(struct cluster *c, const char *name, const char *gang, const char *size)
+static void make_member(struct cluster *c, const char *name, const char *gang, const char *size, const char *more)
 {
 	auto_free char *body = xasprintf("{'metadata':{'name':'%s','annotations':{'stoker.dev/gang':'%s','stoker.dev/"
 					 "gang-size':'%s'}},'spec':{'containers':[{'name':'c','image':'host',"
-					 "'resources':{'requests':{'cpu':'1'}}}]}}",
-					 name, gang, size);
+					 "'resources':{'requests':{'cpu':'1'}}}]%s}}",
+					 name, gang, size, more);
 
 	server_do(&c->s, VERB_CREATE, "v1/pods", "default", NULL, body);
 }
@@ -383,13 +383,13 @@ TEST("of two gangs that each need the whole node, one starts whole and the other
 {
 	struct cluster c = cluster_new("{'cpu':'2','memory':'1Gi','pods':'10'}");
 
-	make_member(&c, "a1", "a", "2");
-	make_member(&c, "b1", "b", "2");
+	make_member(&c, "a1", "a", "2", "");
+	make_member(&c, "b1", "b", "2", "");
 	settle(&c);
 	CHECK_STR(node_of(&c, "a1"), "-");
 	CHECK_STR(node_of(&c, "b1"), "-");
-	make_member(&c, "b2", "b", "2");
-	make_member(&c, "a2", "a", "2");
+	make_member(&c, "b2", "b", "2", "");
+	make_member(&c, "a2", "a", "2", "");
 	settle(&c);
 	CHECK_STR(node_of(&c, "b1"), "n");
 	CHECK_STR(node_of(&c, "b2"), "n");
@@ -409,5 +409,45 @@ TEST("of two gangs that each need the whole node, one starts whole and the other
 	settle(&c);
 	CHECK_STR(node_of(&c, "a1"), "n");
 	CHECK_STR(node_of(&c, "a2"), "n");
+	cluster_done(&c);
+}
+
+TEST("a gang that was half bound when the server died is completed before anybody else gets its room")
+{
+	struct cluster c = { .s = server_new() };
+
+	make_node(&c, "n", "{'cpu':'4','memory':'1Gi','pods':'10'}");
+	/* In the order of names, as all are of the same second. */
+	make_pod(&c, "0-older", "");
+	make_member(&c, "0-b1", "b", "2", "");
+	make_member(&c, "0-b2", "b", "2", "");
+	make_member(&c, "a1", "a", "4", ",'nodeName':'n'");
+	make_member(&c, "a2", "a", "4", ",'nodeName':'n'");
+	make_member(&c, "a3", "a", "4", "");
+	make_member(&c, "a4", "a", "4", "");
+	c.client = client_local_new(c.s.api, &caller_system);
+	c.sched = sched_new(c.client);
+	settle(&c);
+	CHECK_STR(node_of(&c, "a3"), "n");
+	CHECK_STR(node_of(&c, "a4"), "n");
+	CHECK_STR(node_of(&c, "0-older"), "-");
+	CHECK_STR(node_of(&c, "0-b1"), "-");
+	cluster_done(&c);
+}
+
+TEST("a gang does not begin by pods of its name that are on their way out")
+{
+	struct cluster c = { .s = server_new() };
+
+	make_node(&c, "n", "{'cpu':'2','memory':'1Gi','pods':'10'}");
+	make_member(&c, "a1", "a", "2", ",'nodeName':'n'");
+	server_do(&c.s, VERB_DELETE, "v1/pods", "default", "a1", NULL);
+	make_member(&c, "a2", "a", "2", "");
+	make_member(&c, "a3", "a", "2", "");
+	c.client = client_local_new(c.s.api, &caller_system);
+	c.sched = sched_new(c.client);
+	settle(&c);
+	CHECK_STR(node_of(&c, "a2"), "-");
+	CHECK_STR(node_of(&c, "a3"), "-");
 	cluster_done(&c);
 }
