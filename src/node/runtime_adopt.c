@@ -9,6 +9,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <signal.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -54,10 +55,13 @@ static bool take_over(struct box *b, struct monitor_record *record)
 		box_watch(b, fd);
 		return true;
 	}
-	/* It ended between the two questions, or has no ear: then it goes. */
-	if (monitor_alive(b) && record->monitor > 1)
+	/* It ended between the two questions, or has no ear: then it goes, and the runtime that it may be calling with
+	 * it, for what they start would run beside the next run. */
+	if (monitor_alive(b) && monitor_read_state(b, record) && record->monitor > 1) {
 		log_warn("give up a container without a way to its monitor id=%s error=\"%s\", ignoring", b->id,
 			 e.text);
+		kill(-record->monitor, SIGKILL);
+	}
 	(void)monitor_read_state(b, record);
 	return false;
 }

@@ -140,6 +140,38 @@ TEST("a container whose monitor is killed is killed too and its end is unknown")
 	}
 }
 
+TEST("a monitor that is half-way and cannot be asked starts nothing later")
+{
+	struct bench b;
+
+	if (bench_open(&b, "crun")) {
+		struct trial *t = trial_run(&b, "sleep 1000");
+		auto_free char *state = xasprintf("%s/run/containers/%s/state", b.dir, t->id);
+		auto_free char *sock = xasprintf("%s/run/containers/%s/sock", b.dir, t->id);
+		struct monitor_record record;
+		struct err e = ERR_INIT;
+		pid_t gone = 0;
+
+		CHECK(bench_wait(&b, &t->dones, 1, 30));
+		/* As if the runtime had been called a moment ago and takes its time. */
+		record = trial_state(&b, t);
+		CHECK(record.monitor > 1);
+		kill(record.monitor, SIGSTOP);
+		record.state = MONITOR_BEGUN;
+		CHECK_INT(file_write(state, 0600, (struct str){ (const char *)&record, sizeof(record) }, &e), 0);
+		CHECK_INT(unlink(sock), 0);
+		runtime_free(b.runtime);
+		b.runtime = NULL;
+		CHECK(bench_restart(&b));
+		CHECK_INT(b.found_ended, 1);
+		CHECK(b.found[0].exit.unknown);
+		for (int i = 0; i < 500 && gone == 0; i++, usleep(10000))
+			gone = waitpid(record.monitor, NULL, WNOHANG);
+		CHECK_INT(gone, record.monitor);
+		bench_close(&b);
+	}
+}
+
 TEST("after a reboot nothing runs, whatever the pids say")
 {
 	struct bench b;
