@@ -11,19 +11,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "kinds/training_names.h"
+
 #define TRAINING_VERSION "kubeflow.org/v1" /* the version that is stored, and that controllers speak */
 
 /* On a job: "gang" restarts all replicas when one fails. */
 #define TRAINING_RESTART "stoker.dev/restart"
-/* On pods: which of its replica's runs this is; 0 is not written. */
-#define TRAINING_ATTEMPT "stoker.dev/attempt"
 /* On pods, for the scheduler: those of one gang get nodes together, this many at least. */
 #define TRAINING_GANG      "stoker.dev/gang"
 #define TRAINING_GANG_SIZE "stoker.dev/gang-size"
 
 #define LABEL_TRAINING_JOB      "training.kubeflow.org/job-name"
-#define LABEL_TRAINING_TYPE     "training.kubeflow.org/replica-type"
-#define LABEL_TRAINING_INDEX    "training.kubeflow.org/replica-index"
 #define LABEL_TRAINING_OPERATOR "training.kubeflow.org/operator-name"
 #define LABEL_TRAINING_ROLE     "training.kubeflow.org/job-role"
 

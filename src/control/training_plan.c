@@ -184,10 +184,10 @@ static void suspend(struct training_work *w)
 		remove_pod(w, w->v->pods[i]);
 	for (size_t i = 0; i < w->v->nservices; i++)
 		drop_service(w, w->v->services[i]);
-	if (training_condition_of(w->status, "Suspended", "True"))
-		return;
+	/* Also what a node says of a pod that ends in this moment. */
 	training_forget(w->status);
-	tell(w, "Suspended", false, message);
+	if (!training_condition_of(w->status, "Suspended", "True"))
+		tell(w, "Suspended", false, message);
 }
 
 static void resume(struct training_work *w)
@@ -252,9 +252,14 @@ static json_t *record_of(struct training_work *w, const struct replica *r)
 
 static void record_successes(struct training_work *w)
 {
-	for (size_t i = 0; i < w->n; i++)
-		if (w->replicas[i].is == REPLICA_SUCCEEDED)
-			json_object_set_new(record_of(w, &w->replicas[i]), "succeeded", json_true());
+	for (size_t i = 0; i < w->n; i++) {
+		const struct replica *r = &w->replicas[i];
+
+		if (r->is != REPLICA_SUCCEEDED)
+			continue;
+		json_object_set_new(record_of(w, r), "succeeded", json_true());
+		json_object_set_new(record_of(w, r), "run", json_integer(r->attempt));
+	}
 }
 
 /* True if the job's time is over. */

@@ -6,7 +6,8 @@
  * run that is over, so it goes and another is made.  Whenever the controller is killed, the same follows, and nothing
  * is counted twice.
  *
- * In the same way a success is written down before its pod may go, and the end of the job before anything is stopped.
+ * In the same way a success is written down before its pod may go (by the node, node/pod_success.c, if nobody is here
+ * to do it), and the end of the job before anything is stopped.
  */
 #ifndef STOKER_CONTROL_TRAINING_PLAN_H
 #define STOKER_CONTROL_TRAINING_PLAN_H

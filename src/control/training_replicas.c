@@ -75,7 +75,9 @@ static void make_replicas(struct training_work *w)
 					       .name = training_replica(&w->job->roles[i], k) };
 			record = json_object_get(records, r->name);
 			r->attempt = gang + (int)jsonx_int_or(record, "restarts", 0);
-			if (jsonx_bool_or(record, "succeeded", false))
+			/* A node's word on an earlier run may come late. */
+			if (jsonx_bool_or(record, "succeeded", false) &&
+			    jsonx_int_or(record, "run", r->attempt) == r->attempt)
 				r->is = REPLICA_SUCCEEDED;
 		}
 }

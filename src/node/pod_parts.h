@@ -16,6 +16,7 @@
  *	pod_probe.c     asking it how it is
  *	pod_adopt.c     what an earlier server left
  *	pod_report.c    what the API is told
+ *	pod_success.c   what a training job is told
  */
 #ifndef STOKER_NODE_POD_PARTS_H
 #define STOKER_NODE_POD_PARTS_H
@@ -129,6 +130,8 @@ void pod_disk_watch(struct pod *p);
 /* pod_adopt.c: the runs as the API remembers them. */
 void pod_recall(struct pod *p);
 
+/* pod_success.c: the pod has succeeded; if it is a training job's, that one is told */
+void pod_tell_success(const struct pod *p);
 /* pod_report.c */
 void pod_report(struct pod *p);
 void pod_delete_object(struct pod *p);

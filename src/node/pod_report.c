@@ -182,6 +182,9 @@ void pod_report(struct pod *p)
 	json_decref(p->told);
 	p->told = json_incref(status);
 	patch = json_pack("{s:{s:s}, s:O}", "metadata", "uid", p->uid, "status", status);
+	/* The end of one that is being deleted may have come of that. */
+	if (p->over && p->phase == PHASE_SUCCEEDED && !p->deleting)
+		pod_tell_success(p);
 	p->telling = true;
 	p->telling_end = p->over;
 	p->parts->client->ops->patch(p->parts->client, &ref, "merge", patch, on_told, p);

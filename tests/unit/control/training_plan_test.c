@@ -310,6 +310,9 @@ TEST("a replica that fails is run again or ends the job, as its policy says")
 		{ TF(PS("OnFailure")), RESTARTS("'replicas':{'worker-1':{'restarts':1}}"), "ps-0:R worker-0:R worker-1:F", "-worker-1 Created Restarting PS=1/0/0 Worker=1/0/0" },
 		{ TF(PS("OnFailure")), RESTARTS("'replicas':{'worker-1':{'restarts':1}}"), "ps-0:R worker-0:R worker-1:Fx", "Created Restarting PS=1/0/0 Worker=1/0/0" },
 		{ TF(PS("OnFailure")), RESTARTS("'replicas':{'worker-1':{'restarts':1}}"), "ps-0:R worker-0:R", "+worker-1#1 Created Restarting PS=1/0/0 Worker=1/0/0" },
+		/* a success counts for the run that it was */
+		{ TF(PS("OnFailure")), RESTARTS("'replicas':{'worker-1':{'restarts':1,'succeeded':true,'run':0}}"), "ps-0:R worker-0:R", "+worker-1#1 Created Restarting PS=1/0/0 Worker=1/0/0" },
+		{ TF(PS("OnFailure")), RESTARTS("'replicas':{'worker-1':{'restarts':1,'succeeded':true,'run':1}}"), "ps-0:R worker-0:R", "Created Running PS=1/0/0 Worker=1/1/0 !TFJobRunning" },
 		{ TF(PS("OnFailure")), RESTARTS("'replicas':{'worker-1':{'restarts':1}}"), "ps-0:R worker-0:R worker-1:P#1", "Created Restarting PS=1/0/0 Worker=1/0/0" },
 		{ TF(PS("OnFailure")), RESTARTS("'replicas':{'worker-1':{'restarts':1}}"), "ps-0:R worker-0:R worker-1:R#1", "Created Running PS=1/0/0 Worker=2/0/0 !TFJobRunning" },
 		/* the next time it waits a little */
