@@ -219,3 +219,17 @@ bool clock_parse_duration(const char *s, int64_t *ret_seconds)
 	*ret_seconds = total;
 	return true;
 }
+
+void clock_duration(int64_t seconds, char out[CLOCK_DURATION_LEN])
+{
+	long long h = seconds / 3600;
+	int m = (int)(seconds / 60 % 60);
+	int s = (int)(seconds % 60);
+
+	if (h)
+		snprintf(out, CLOCK_DURATION_LEN, "%lldh%dm%ds", h, m, s);
+	else if (m)
+		snprintf(out, CLOCK_DURATION_LEN, "%dm%ds", m, s);
+	else
+		snprintf(out, CLOCK_DURATION_LEN, "%ds", s);
+}

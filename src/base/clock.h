@@ -29,6 +29,9 @@ bool clock_parse_rfc3339(const char *s, int64_t *ret_micros);
 void clock_age(int64_t seconds, char *out, size_t n);
 /* "1h30m", "90s", "2d", "45" (seconds) as people type durations; false if not one. */
 bool clock_parse_duration(const char *s, int64_t *ret_seconds);
+/* As Go prints a duration: 10s, 1m20s, 1h0m0s. */
+#define CLOCK_DURATION_LEN 32
+void clock_duration(int64_t seconds, char out[CLOCK_DURATION_LEN]);
 
 /* Tests may set a fixed wall time; -1 returns to the real one. */
 void clock_fake(int64_t seconds);

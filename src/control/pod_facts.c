@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/str.h"
+#include "kinds/activity.h"
 
 static enum pod_is phase_of(const json_t *pod)
 {
@@ -127,6 +128,8 @@ struct pod_facts pod_facts(const json_t *pod)
 
 	p.assigned = *p.node != '\0';
 	read_restarts(pod, &p);
+	if (json_object_get(annotations, HANG_AFTER))
+		p.silent_since = pod_silent_since(pod);
 	if (pod_ended(&p) || p.deleting)
 		p.finished = end_of(pod);
 	return p;

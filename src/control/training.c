@@ -256,7 +256,8 @@ static enum keeper_when on_pod(void *arg, const char *key, const struct pod_fact
 	(void)arg;
 	(void)key;
 	return !now || !old || now->phase != old->phase || now->deleting != old->deleting ||
-			       now->restarts != old->restarts || now->finished != old->finished
+			       now->restarts != old->restarts || now->finished != old->finished ||
+			       now->silent_since != old->silent_since
 		       ? KEEPER_NOW
 		       : KEEPER_NOT;
 }

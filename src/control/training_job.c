@@ -11,6 +11,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/template_hash.h"
+#include "kinds/activity.h"
 #include "kinds/training.h"
 
 #define OLD_NAME_MAX 40 /* of a job's name in the names of v1alpha1 */
@@ -197,6 +198,7 @@ struct training_job training_job(const struct training_form *form, const json_t 
 		.backoff = policy_int(spec, "backoffLimit", form->backoff),
 		.suspend = json_is_true(policy_at(spec, "suspend")),
 		.gang = str_same(json_string_value(json_object_get(annotations, TRAINING_RESTART)), "gang"),
+		.hang_after = hang_after_of(obj),
 		.dynamic = jsonx_bool_or(spec, "enableDynamicWorker", false),
 		.elastic = form->elastic && jsonx_at(spec, "elasticPolicy"),
 	};

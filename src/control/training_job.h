@@ -15,8 +15,6 @@
 
 #define TRAINING_VERSION "kubeflow.org/v1" /* the version that is stored, and that controllers speak */
 
-/* On a job: "gang" restarts all replicas when one fails. */
-#define TRAINING_RESTART "stoker.dev/restart"
 /* On pods, for the scheduler: those of one gang get nodes together, this many at least. */
 #define TRAINING_GANG      "stoker.dev/gang"
 #define TRAINING_GANG_SIZE "stoker.dev/gang-size"
@@ -95,6 +93,7 @@ struct training_job {
 	char *id; /* part of names where the form has one, else "" */
 	enum training_clean clean;
 	int64_t ttl, deadline, backoff; /* -1: none */
+	int64_t hang_after;             /* seconds of silence; 0: it may be as silent as it likes */
 	bool suspend, gang, dynamic, elastic;
 };
 

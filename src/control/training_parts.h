@@ -55,6 +55,13 @@ void replica_blame(const struct replica *r, struct sbuf *out);
 int64_t replicas_restarts(const struct training_work *w);
 int64_t replicas_in_place(const struct training_work *w);
 
+/* --- training_hang.c --- */
+/* Whether nobody who runs does anything any more; *ret_quietest has done so for longest.  *ret_left is in how many
+ * seconds that will be so if nothing happens, -1 if that is not in sight. */
+bool replicas_hang(const struct training_work *w, const struct replica **ret_quietest, int64_t *ret_left);
+/* "worker-1 was silent longest: no output and no CPU use for 10m0s; its last line: ..." */
+void replica_silence(const struct replica *r, struct sbuf *out);
+
 /* --- training_status.c --- */
 const json_t *training_condition_of(const json_t *status, const char *type, const char *state);
 /* Sets a condition, "Running", in the way of Kubeflow: the newest stands last, and some drive out others. */

@@ -48,13 +48,18 @@ static char *title(const struct training_job *j)
 				  : xasprintf("%s %s", j->form->kind, j->name);
 }
 
-/* A condition of that type with the event that goes with it. */
+/* A condition of that type with the event that goes with it; `word` is the end of their reason. */
+static void tell_why(struct training_work *w, const char *type, const char *word, bool warning, const char *message)
+{
+	auto_free char *reason = xasprintf("%s%s", w->job->form->kind, word);
+
+	training_set_condition(w, type, true, word, message);
+	note(w, warning, reason, "%s", message);
+}
+
 static void tell(struct training_work *w, const char *type, bool warning, const char *message)
 {
-	auto_free char *reason = xasprintf("%s%s", w->job->form->kind, type);
-
-	training_set_condition(w, type, true, type, message);
-	note(w, warning, reason, "%s", message);
+	tell_why(w, type, type, warning, message);
 }
 
 static void remove_pod(struct training_work *w, const struct pod_facts *p)
@@ -71,15 +76,23 @@ static void drop_service(struct training_work *w, const json_t *service)
 
 /* ---- the end ---- */
 
-static void finish(struct training_work *w, bool succeeded, const char *message)
+/* `word` says why, where the end itself does not. */
+static void finish_by(struct training_work *w, bool succeeded, const char *word, const char *message)
 {
+	const char *type = succeeded ? "Succeeded" : "Failed";
+
 	training_count(w);
 	training_freeze(w, succeeded);
 	training_set_time(w->status, "completionTime", w->v->now);
 	if (w->job->form->listed && !succeeded)
 		json_object_set_new(w->status, "reason", jsonx_string(message));
 	status_set_failure(w->status, w->v->now, NULL, NULL);
-	tell(w, succeeded ? "Succeeded" : "Failed", !succeeded, message);
+	tell_why(w, type, word ? word : type, !succeeded, message);
+}
+
+static void finish(struct training_work *w, bool succeeded, const char *message)
+{
+	finish_by(w, succeeded, NULL, message);
 }
 
 static void succeed(struct training_work *w)
@@ -324,16 +337,21 @@ static void count_restart(struct training_work *w, const struct replica *r)
 	json_object_set_new(record, "restarts", json_integer(n));
 }
 
+static void count_gang_restart(struct training_work *w)
+{
+	json_t *records = json_object_get(w->status, "replicas");
+
+	json_object_set_new(w->status, "gangRestarts", json_integer(jsonx_int_or(w->status, "gangRestarts", 0) + 1));
+	/* All begin anew: what some had reached, they reached with the others. */
+	for (size_t i = 0; i < w->n; i++)
+		json_object_del(json_object_get(records, w->replicas[i].name), "succeeded");
+}
+
 static void restart(struct training_work *w, const struct replica *first)
 {
 	tell_restart(w, first);
 	if (w->job->gang) {
-		json_object_set_new(w->status, "gangRestarts",
-				    json_integer(jsonx_int_or(w->status, "gangRestarts", 0) + 1));
-		/* All begin anew: what some had reached, they reached with the others. */
-		for (size_t i = 0; i < w->n; i++)
-			json_object_del(json_object_get(json_object_get(w->status, "replicas"), w->replicas[i].name),
-					"succeeded");
+		count_gang_restart(w);
 		return;
 	}
 	for (size_t i = 0; i < w->n; i++)
@@ -371,6 +389,38 @@ static bool look_at_failures(struct training_work *w)
 	if (first)
 		restart(w, first);
 	return false;
+}
+
+/* True if the job ends by it. */
+static bool look_at_silence(struct training_work *w)
+{
+	auto_sbuf struct sbuf text = SBUF(1024);
+	auto_free char *who = title(w->job);
+	const struct replica *quietest = NULL;
+	int64_t left;
+	bool limit;
+
+	if (!replicas_hang(w, &quietest, &left)) {
+		if (left > 0)
+			again_in(w, left);
+		return false;
+	}
+	limit = w->job->backoff >= 0 && replicas_restarts(w) + 1 > w->job->backoff;
+	if (w->job->gang && !limit)
+		sbuf_addf(&text, "%s is restarting because it hangs. ", who);
+	else if (w->job->gang)
+		sbuf_addf(&text, "Job %s has failed because it hangs and has reached the specified backoff limit. ",
+			  w->job->name);
+	else
+		sbuf_addf(&text, "%s %s because it hangs. ", who, w->job->form->failed);
+	replica_silence(quietest, &text);
+	if (w->job->gang && !limit) {
+		tell_why(w, "Restarting", "Hung", true, text.p);
+		count_gang_restart(w);
+		return false;
+	}
+	finish_by(w, false, "Hung", text.p);
+	return true;
 }
 
 /* ---- what is missing ---- */
@@ -502,7 +552,7 @@ static void run(struct training_work *w)
 		return;
 	}
 	say_running(w);
-	if (look_at_failures(w))
+	if (look_at_failures(w) || look_at_silence(w))
 		return;
 	training_count(w);
 	remove_surplus(w);

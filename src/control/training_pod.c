@@ -11,6 +11,7 @@
 #include "control/pod_facts.h"
 #include "control/pod_template.h"
 #include "control/training_job.h"
+#include "kinds/activity.h"
 
 static void set(json_t *labels, const char *key, const char *value)
 {
@@ -135,6 +136,16 @@ static void set_gang(const struct training_job *j, json_t *annotations)
 	json_object_set_new(annotations, TRAINING_GANG_SIZE, jsonx_stringf("%lld", (long long)size));
 }
 
+/* The node watches those that have it. */
+static void set_hang_after(const struct training_job *j, json_t *annotations)
+{
+	const json_t *asked = json_object_get(jsonx_at(j->obj, "metadata.annotations"), HANG_AFTER);
+
+	json_object_del(annotations, HANG_AFTER);
+	if (j->hang_after)
+		json_object_set(annotations, HANG_AFTER, (json_t *)asked);
+}
+
 static void set_default(json_t *spec, const char *key, const char *value)
 {
 	if (value && !*jsonx_str_or(spec, key, ""))
@@ -155,6 +166,7 @@ json_t *training_pod(const struct training_job *j, const struct training_role *r
 	if (attempt)
 		json_object_set_new(annotations, TRAINING_ATTEMPT, jsonx_stringf("%d", attempt));
 	set_gang(j, annotations);
+	set_hang_after(j, annotations);
 	json_object_set_new(spec, "restartPolicy", json_string(pod_restart(j, r)));
 	set_default(spec, "priorityClassName", jsonx_str(j->spec, "runPolicy.schedulingPolicy.priorityClass"));
 	set_default(spec, "schedulerName", jsonx_str(j->spec, "schedulerName"));

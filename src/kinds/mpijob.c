@@ -50,7 +50,7 @@ static const struct message mpijob =
 
 static void validate(const json_t *obj, struct err *e)
 {
-	training_validate_name(obj, &mpi, e);
+	training_validate_object(obj, &mpi, e);
 }
 
 static void validate_update(const json_t *obj, const json_t *old, struct err *e)

@@ -54,7 +54,7 @@ static const struct message paddlejob =
 
 static void validate(const json_t *obj, struct err *e)
 {
-	training_validate_name(obj, &paddle, e);
+	training_validate_object(obj, &paddle, e);
 }
 
 static void validate_update(const json_t *obj, const json_t *old, struct err *e)

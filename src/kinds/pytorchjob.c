@@ -202,7 +202,7 @@ static const struct message pytorchjob =
 
 static void validate(const json_t *obj, struct err *e)
 {
-	training_validate_name(obj, &pytorch, e);
+	training_validate_object(obj, &pytorch, e);
 }
 
 static void validate_update(const json_t *obj, const json_t *old, struct err *e)
@@ -258,6 +258,7 @@ static void validate_old(const json_t *obj, struct err *e)
 	const struct path at = { .name = "spec" };
 	struct err wrong = ERR_INIT;
 
+	training_validate_annotations(obj, e);
 	if (!json_is_object(copy) || value_is_empty(json_object_get(copy, "replicaSpecs"))) {
 		path_required(PATH_FIELD(&at, "replicaSpecs"), e, NULL);
 		return;

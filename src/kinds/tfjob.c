@@ -75,7 +75,7 @@ static const struct message tfjob_v1alpha2 = MESSAGE("org.kubeflow.v1alpha2.TFJo
 
 static void validate(const json_t *obj, struct err *e)
 {
-	training_validate_name(obj, &tensorflow, e);
+	training_validate_object(obj, &tensorflow, e);
 }
 
 static void validate_update(const json_t *obj, const json_t *old, struct err *e)

@@ -4,6 +4,8 @@
 
 #include <strings.h>
 
+#include "kinds/activity.h"
+
 #define KUBEFLOW "org.kubeflow.v1."
 
 static const struct field scheduling_fields[] = {
@@ -221,7 +223,21 @@ void training_validate(const json_t *spec, const struct path *at, const struct t
 			       streq(t->leaders, "Chief|Master") ? "chief/master" : "master");
 }
 
-void training_validate_name(const json_t *obj, const struct training *t, struct err *e)
+void training_validate_annotations(const json_t *obj, struct err *e)
+{
+	const struct path at = { .name = "metadata.annotations" };
+	const json_t *annotations = jsonx_at(obj, "metadata.annotations");
+	const json_t *hang = json_object_get(annotations, HANG_AFTER);
+	const char *restart = json_string_value(json_object_get(annotations, TRAINING_RESTART));
+	int64_t seconds;
+
+	if (restart && !streq(restart, "gang"))
+		path_unsupported(PATH_KEY(&at, TRAINING_RESTART), e, restart, "gang");
+	if (json_is_string(hang) && !hang_after_parse(json_string_value(hang), &seconds))
+		path_invalid(PATH_KEY(&at, HANG_AFTER), e, hang, HANG_AFTER_RULE);
+}
+
+static void check_name(const json_t *obj, const struct training *t, struct err *e)
 {
 	json_t *specs = json_object_get(json_object_get(obj, "spec"), t->specs);
 	const char *name = jsonx_str_or(obj, "metadata.name", "");
@@ -240,6 +256,12 @@ void training_validate_name(const json_t *obj, const struct training *t, struct 
 			return;
 		}
 	}
+}
+
+void training_validate_object(const json_t *obj, const struct training *t, struct err *e)
+{
+	check_name(obj, t, e);
+	training_validate_annotations(obj, e);
 }
 
 void training_begin(json_t *obj)

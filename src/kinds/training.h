@@ -18,6 +18,9 @@
  * controllers run them by the older rules.  Clients of the older version do not see it. */
 #define TRAINING_WRITTEN_AS "stoker.dev/written-as"
 
+/* "gang": all replicas are restarted when one fails, or when they hang. */
+#define TRAINING_RESTART "stoker.dev/restart"
+
 struct training {
 	const char *specs;     /* name of the map in spec: "tfReplicaSpecs" */
 	const char *container; /* the container that must be there, or NULL */
@@ -66,8 +69,11 @@ void training_default_replicas(json_t *spec, const struct training *t);
 void training_default_policy(json_t *spec);
 /* The rules of the replicas; the rows below have been checked. */
 void training_validate(const json_t *spec, const struct path *at, const struct training *t, struct err *e);
-/* Of the object: its replicas' names, NAME-worker-0, are names of Services too and must not be too long for that. */
-void training_validate_name(const json_t *obj, const struct training *t, struct err *e);
+/* Of the object: its replicas' names, NAME-worker-0, are names of Services too and must not be too long for that; and
+ * its annotations. */
+void training_validate_object(const json_t *obj, const struct training *t, struct err *e);
+/* Those that are Stoker's to read. */
+void training_validate_annotations(const json_t *obj, struct err *e);
 /* prepare_create: a job begins without a status. */
 void training_begin(json_t *obj);
 /* to_storage and from_storage of older versions are these two, with their version. */

@@ -211,19 +211,14 @@ static void start_end(struct pod *p)
 		p->end_ms = end_ms;
 }
 
-/* As Go prints a duration: 10s, 1m20s. */
-static char *duration_text(int64_t seconds)
-{
-	return seconds < 60 ? xasprintf("%llds", (long long)seconds)
-			    : xasprintf("%lldm%llds", (long long)seconds / 60, (long long)seconds % 60);
-}
-
 /* A container that ended and will be started later says so. */
 static void mark_back_off(struct ctr *c, const struct pod *p)
 {
+	char delay[CLOCK_DURATION_LEN];
+
 	if (c->wait_reason)
 		return;
-	auto_free char *delay = duration_text(pod_restart_ms(c->failures) / 1000);
+	clock_duration(pod_restart_ms(c->failures) / 1000, delay);
 	auto_free char *text = xasprintf("back-off %s restarting failed container=%s pod=%s_%s(%s)", delay, c->name,
 					 p->name, p->ns, p->uid);
 	ctr_wait(c, "CrashLoopBackOff", text);
@@ -280,6 +275,7 @@ static bool set_up(struct pod *p, int64_t *wake_ms)
 	}
 	if (r == 0) {
 		pod_disk_watch(p);
+		pod_active_watch(p);
 		pod_gang_ready(p);
 	}
 	return r == 0;
@@ -429,8 +425,10 @@ static void on_work(void *arg)
 	if (quiet && (!plan.wake_ms || p->quiet_ms < plan.wake_ms))
 		plan.wake_ms = p->quiet_ms;
 	set_wake(p, plan.over ? 0 : plan.wake_ms);
-	if (p->over)
+	if (p->over) {
 		loop_timer_clear(&p->disk);
+		loop_timer_clear(&p->watch);
+	}
 	if (p->over && (p->told_end || p->gone)) {
 		finish(p);
 		return;
@@ -600,6 +598,7 @@ void pod_free(struct pod *p)
 		loop_unschedule(p->parts->loop, &p->work);
 	loop_timer_done(&p->wake);
 	loop_timer_done(&p->disk);
+	loop_timer_done(&p->watch);
 	pod_objects_stop(p);
 	for (size_t i = 0; i < p->n; i++) {
 		ctr_free(&p->ctrs[i]);
@@ -625,6 +624,7 @@ void pod_free(struct pod *p)
 	free(p->hostname);
 	free(p->reason);
 	free(p->message);
+	free(p->silence);
 	free(p);
 }
 

@@ -13,6 +13,7 @@
  *	pod_start.c     a container from its spec to a process
  *	pod_stop.c      and from there to its end
  *	pod_disk.c      ending a pod that takes more disk than it may
+ *	pod_active.c    noticing that it does nothing
  *	pod_probe.c     asking it how it is
  *	pod_adopt.c     what an earlier server left
  *	pod_report.c    what the API is told
@@ -22,6 +23,7 @@
 #define STOKER_NODE_POD_PARTS_H
 
 #include "base/err.h"
+#include "node/activity.h"
 #include "node/ctr.h"
 #include "node/pod.h"
 #include "node/pod_plan.h"
@@ -72,6 +74,11 @@ struct pod {
 	int empty_tries;
 	int64_t start_us, deadline_ms;
 	int64_t end_ms; /* when the time to end is over; 0: it does not end */
+	/* whether it does anything */
+	int64_t hang_after; /* seconds of silence to be told of; 0: nobody asks */
+	struct activity activity;
+	int64_t activity_us; /* when `silent` became what it is, 0: it never changed */
+	char *silence;       /* in words, or NULL */
 	/* reporting */
 	json_t *told; /* status as last written */
 	bool telling; /* a write is under way */
@@ -81,7 +88,7 @@ struct pod {
 	enum pod_phase phase;
 	int tell_failures;
 	struct loop_hook work;
-	struct loop_timer wake, disk;
+	struct loop_timer wake, disk, watch;
 };
 
 /* Looks at everything again, at the end of this turn. */
@@ -126,6 +133,9 @@ void pod_shm_remove(const char *run_dir);
 
 /* pod_disk.c: looks now and then, if the pod has limits. */
 void pod_disk_watch(struct pod *p);
+
+/* pod_active.c: the same for its silence, if anybody wants to know. */
+void pod_active_watch(struct pod *p);
 
 /* pod_adopt.c: the runs as the API remembers them. */
 void pod_recall(struct pod *p);

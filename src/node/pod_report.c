@@ -90,6 +90,8 @@ static json_t *make_status(struct pod *p)
 				.pod_ip = p->ip,
 				.start_us = p->start_us,
 				.has_network = p->ip != NULL,
+				.activity_us = p->activity_us,
+				.silence = p->silence,
 				.ctrs = reports,
 				.n = p->n };
 	json_t *status;

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/activity.h"
 
 static json_t *time_json(int64_t us)
 {
@@ -114,7 +115,7 @@ static void add_condition(json_t *list, const json_t *old, const char *type, boo
 }
 
 /* Conditions that someone else put there stay. */
-static void keep_foreign(json_t *list, const json_t *old)
+static void keep_foreign(json_t *list, const json_t *old, bool watched)
 {
 	static const char *const ours[] = { "PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady",
 					    "PodScheduled" };
@@ -122,7 +123,7 @@ static void keep_foreign(json_t *list, const json_t *old)
 	size_t i;
 
 	json_array_foreach (json_object_get(old, "conditions"), i, c) {
-		bool mine = false;
+		bool mine = watched && str_same(jsonx_str(c, "type"), POD_ACTIVE);
 
 		for (size_t k = 0; k < ARRAY_SIZE(ours); k++)
 			mine |= str_same(jsonx_str(c, "type"), ours[k]);
@@ -210,7 +211,10 @@ static json_t *conditions_of(const json_t *spec, const json_t *old, const struct
 		add_condition(list, old, "Ready", ready, ready ? NULL : why, ended ? NULL : unready, now_us);
 	add_condition(list, old, "ContainersReady", ready, ready ? NULL : why, ended ? NULL : unready, now_us);
 	add_condition(list, old, "PodScheduled", true, NULL, NULL, now_us);
-	keep_foreign(list, old);
+	if (r->activity_us)
+		add_condition(list, old, POD_ACTIVE, !r->silence, r->silence ? "Silent" : NULL, r->silence,
+			      r->activity_us);
+	keep_foreign(list, old, r->activity_us != 0);
 	return list;
 }
 

@@ -37,6 +37,8 @@ struct pod_report {
 	const char *host_ip, *pod_ip; /* NULL: not yet */
 	int64_t start_us;
 	bool has_network;
+	int64_t activity_us; /* since when it is silent, or is so no more; 0: it always did something, or nobody asks */
+	const char *silence; /* in words; NULL: it does something */
 	const struct ctr_report *ctrs; /* init containers first */
 	size_t n;
 };

@@ -57,3 +57,18 @@ TEST("a time without measure is a century, and can be added to now")
 	CHECK_INT(clock_ms_of(INT64_MAX), 100ll * 365 * 86400 * 1000);
 	CHECK(clock_wall_micros() + clock_ms_of(INT64_MAX) > 0);
 }
+
+TEST("durations are printed as Go prints them")
+{
+	static const struct {
+		int64_t seconds;
+		const char *text;
+	} rows[] = { { 0, "0s" }, { 59, "59s" }, { 60, "1m0s" }, { 600, "10m0s" }, { 5400, "1h30m0s" } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char text[CLOCK_DURATION_LEN];
+
+		clock_duration(rows[i].seconds, text);
+		CHECK_STR(text, rows[i].text);
+	}
+}

@@ -3,7 +3,7 @@
  *
  *	worker-1:R  its pod is running (P pending, S succeeded, F failed)
  *	...         further letters: x somebody deletes it, u without a node, d stopped by deadline
- *	...         further numbers: !7 exit code, *3 restarts in place, #2 made for that run
+ *	...         further numbers: !7 exit code, *3 restarts in place, #2 made for that run, q9 silent for 9 seconds
  *
  * The answer: S+worker-1 a Service to make, +worker-1 a pod (+worker-1#2 for which run), -NAME a pod to delete, ~NAME
  *one to end, S-NAME a Service to delete; then what the status says that is new: conditions in order (Running- if
@@ -12,7 +12,9 @@
 #include "control/training_plan.h"
 
 #include "base/clock.h"
+#include "control/pod_template.h"
 #include "control/training_sample.h"
+#include "kinds/activity.h"
 
 #define NOW      1000000000
 #define MAX_PODS 20
@@ -51,6 +53,16 @@ static void add_ends(json_t *pod, const char *c, const char *container)
 	jsonx_set_new(pod, "status.containerStatuses", json_pack("[o]", state));
 }
 
+static void add_silence(json_t *pod, long seconds)
+{
+	char text[CLOCK_RFC3339_LEN];
+
+	clock_rfc3339(NOW - seconds, text);
+	jsonx_set_new(pod, "status.conditions",
+		      json_pack("[{s:s, s:s, s:s, s:s}]", "type", POD_ACTIVE, "status", "False", "message",
+				"no output and no CPU use for 10s; its last line: step 4", "lastTransitionTime", text));
+}
+
 static json_t *pod_of(const struct training_job *j, const char *word)
 {
 	static const struct {
@@ -71,6 +83,8 @@ static json_t *pod_of(const struct training_job *j, const char *word)
 			jsonx_set_new(pod, "status.phase", json_string(phases[i].phase));
 	if (!strchr(c, 'u'))
 		jsonx_set_new(pod, "spec.nodeName", json_string("box"));
+	if (strchr(c, 'q'))
+		add_silence(pod, number_after(c, 'q', 0));
 	if (strchr(c, 'd'))
 		jsonx_set_new(pod, "spec.activeDeadlineSeconds", json_integer(1));
 	clock_rfc3339(NOW - (strchr(c, 'y') ? 1 : 30), text);
@@ -175,11 +189,14 @@ static struct training_plan plan_of(struct scene *s, const char *kind, const cha
 {
 	struct training_view v = { .job = &s->job, .now = NOW, .create_most = 10 };
 	struct training_plan p;
-	const char *note = strstr(r->pods, "gang") ? "gang" : NULL;
+	json_t *notes;
 
 	*s = (struct scene){ .obj = sample_job("j", version, r->spec) };
-	if (note)
-		jsonx_set_new(s->obj, "metadata.annotations", json_pack("{s:s}", TRAINING_RESTART, note));
+	notes = object_at(json_object_get(s->obj, "metadata"), "annotations");
+	if (strstr(r->pods, "gang"))
+		json_object_set_new(notes, TRAINING_RESTART, json_string("gang"));
+	if (strstr(r->pods, "hang"))
+		json_object_set_new(notes, HANG_AFTER, json_string("10s"));
 	if (*r->status)
 		json_object_set_new(s->obj, "status", sample_json(r->status));
 	s->job = training_job(training_form(kind, s->obj), s->obj);
@@ -389,6 +406,50 @@ TEST("a gang restarts together")
 	};
 
 	check_rows("TFJob", NULL, rows, ARRAY_SIZE(rows));
+}
+
+TEST("a job hangs when nobody who runs does anything")
+{
+	static const struct row rows[] = {
+		/* clang-format off */
+		{ TF(PS("Never")), RUNS, "hang ps-0:Rq30 worker-0:Rq12 worker-1:Rq11", "Created Running- Failed PS=0/0/0 Worker=0/0/0 !TFJobHung" },
+		{ TF(PS("Never")), RUNS, "hang ps-0:Rq30 worker-0:Rq12 worker-1:Rq10", "Created Running- Failed PS=0/0/0 Worker=0/0/0 !TFJobHung" },
+		/* one who works is enough, and so is nobody's asking */
+		{ TF(PS("Never")), RUNS, "hang ps-0:Rq30 worker-0:Rq12 worker-1:R", "Created Running PS=1/0/0 Worker=2/0/0" },
+		{ TF(PS("Never")), RUNS, "ps-0:Rq30 worker-0:Rq12 worker-1:Rq11", "Created Running PS=1/0/0 Worker=2/0/0" },
+		/* the job has more patience than when its pods were made */
+		{ TF(PS("Never")), RUNS, "hang ps-0:Rq30 worker-0:Rq12 worker-1:Rq4", "Created Running PS=1/0/0 Worker=2/0/0" },
+		/* those who have ended, or have not begun, say nothing */
+		{ TF(PS("Never")), RUNS, "hang ps-0:Rq30 worker-0:Rq12 worker-1:S", "Created Running- Failed PS=0/0/0 Worker=0/1/0 !TFJobHung" },
+		{ TF(PS("Never")), RUNS, "hang ps-0:Rq30 worker-0:Rq12 worker-1:P", "Created Running- Failed PS=0/0/0 Worker=0/0/0 !TFJobHung" },
+		{ TF(PS("Never")), BEGUN, "hang ps-0:P worker-0:P worker-1:P", "Created PS=0/0/0 Worker=0/0/0" },
+		/* for one who is on his way the others may wait */
+		{ TF(PS("Never")), RUNS, "hang ps-0:Rq30 worker-0:Rq12", "+worker-1 Created Running PS=1/0/0 Worker=1/0/0" },
+		{ TF(PS("Never")), RUNS, "hang ps-0:Rq30 worker-0:Rq12 worker-1:Rxq30", "Created Running PS=1/0/0 Worker=1/0/1" },
+		/* success comes first */
+		{ TF(CHIEF("Never")), RUNS, "hang chief-0:S ps-0:Rq30 worker-0:Rq30 worker-1:Rq30", "Created Running- Succeeded Chief=0/1/0 PS=0/1/0 Worker=0/2/0 !TFJobSucceeded" },
+		/* a gang is restarted, and that counts */
+		{ TF(PS("Never")), RUNS, "gang hang ps-0:Rq30 worker-0:Rq12 worker-1:Rq11", "Created Restarting PS=1/0/0 Worker=2/0/0 !TFJobHung" },
+		{ TF(PS("Never")), RESTARTS("'gangRestarts':1"), "gang hang ps-0:Rq30 worker-0:Rq12 worker-1:Rq11", "-ps-0 -worker-0 -worker-1 Created Restarting PS=0/0/0 Worker=0/0/0" },
+		{ LIMIT(1) TF(PS("Never")), RUNS, "gang hang ps-0:Rq30 worker-0:Rq12 worker-1:Rq11", "Created Restarting PS=1/0/0 Worker=2/0/0 !TFJobHung" },
+		{ LIMIT(1) TF(PS("Never")), WITH("'gangRestarts':1"), "gang hang ps-0:Rq30#1 worker-0:Rq12#1 worker-1:Rq11#1", "Created Running- Failed PS=0/0/0 Worker=0/0/0 !TFJobHung" },
+		/* clang-format on */
+	};
+	struct row soon = { TF(PS("Never")), RUNS, "hang ps-0:Rq30 worker-0:Rq12 worker-1:Rq4", NULL };
+	struct row late = { TF(PS("Never")), RUNS, "hang ps-0:Rq12 worker-0:Rq30 worker-1:Rq11", NULL };
+	struct scene s;
+	struct training_plan p;
+
+	check_rows("TFJob", NULL, rows, ARRAY_SIZE(rows));
+	p = plan_of(&s, "TFJob", NULL, &soon);
+	CHECK_INT(p.again, 6);
+	training_plan_done(&p);
+	scene_done(&s);
+	p = plan_of(&s, "TFJob", NULL, &late);
+	CHECK_STR(p.events[0].message, "TFJob default/j has failed because it hangs. worker-0 was silent longest: no "
+				       "output and no CPU use for 10s; its last line: step 4");
+	training_plan_done(&p);
+	scene_done(&s);
 }
 
 #define CLEAN(p_) "'runPolicy':{'cleanPodPolicy':'" p_ "'},"

@@ -7,6 +7,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/training_job.h"
+#include "kinds/training.h"
 #include "test.h"
 
 /* "'Worker':{...}" with so many replicas. */

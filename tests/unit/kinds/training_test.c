@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* training_test.c - kubeflow.org and serving.kserve.io: both shapes of the same jobs, their defaults and rules */
 #include "base/jsonx.h"
+#include "kinds/activity.h"
 #include "kinds/training.h"
 #include "rest_test.h"
 
@@ -286,4 +287,51 @@ TEST("a name that is too long for its replicas' names is refused")
 
 	test_rules(&kind_tfjob, TFJOB, rows, ARRAY_SIZE(rows));
 	test_rules(&kind_tfjob_v1alpha2, TFJOB, rows, ARRAY_SIZE(rows));
+}
+
+TEST("annotations that mean something are checked, in every version")
+{
+	static const struct rule_row rows[] = {
+		{ "{'metadata':{'annotations':{'stoker.dev/restart':'gang','stoker.dev/hang-after':'10m'}}}", "" },
+		{ "{'metadata':{'annotations':{'stoker.dev/hang-after':'00:10:00'}}}", "" },
+		{ "{'metadata':{'annotations':{'stoker.dev/hang-after':'1s'}}}", "" },
+		{ "{'metadata':{'annotations':{'stoker.dev/restart':'all'}}}",
+		  "metadata.annotations[stoker.dev/restart]: Unsupported value: \"all\": supported values: \"gang\"" },
+		{ "{'metadata':{'annotations':{'stoker.dev/hang-after':'soon'}}}",
+		  "metadata.annotations[stoker.dev/hang-after]: Invalid value: \"soon\": " HANG_AFTER_RULE },
+		{ "{'metadata':{'annotations':{'stoker.dev/hang-after':'0'}}}",
+		  "metadata.annotations[stoker.dev/hang-after]: Invalid value: \"0\": " HANG_AFTER_RULE },
+		{ "{'metadata':{'annotations':{'stoker.dev/hang-after':'-5m'}}}",
+		  "metadata.annotations[stoker.dev/hang-after]: Invalid value: \"-5m\": " HANG_AFTER_RULE },
+		{ "{'metadata':{'annotations':{'stoker.dev/hang-after':''}}}",
+		  "metadata.annotations[stoker.dev/hang-after]: Invalid value: \"\": " HANG_AFTER_RULE },
+	};
+
+	test_rules(&kind_tfjob, TFJOB, rows, ARRAY_SIZE(rows));
+	test_rules(&kind_tfjob_v1alpha2, TFJOB, rows, ARRAY_SIZE(rows));
+	test_rules(&kind_pytorchjob, PYTORCHJOB, rows, ARRAY_SIZE(rows));
+	test_rules(&kind_pytorchjob_v1alpha1, OLD_PYTORCHJOB, rows, ARRAY_SIZE(rows));
+}
+
+TEST("since when a pod is silent")
+{
+	static const struct {
+		const char *conditions;
+		int64_t since;
+	} rows[] = {
+		{ "[]", 0 },
+		{ "[{'type':'Ready','status':'False','lastTransitionTime':'2001-09-09T01:46:40Z'}]", 0 },
+		{ "[{'type':'stoker.dev/Active','status':'True','lastTransitionTime':'2001-09-09T01:46:40Z'}]", 0 },
+		{ "[{'type':'stoker.dev/Active','status':'False','lastTransitionTime':'2001-09-09T01:46:40Z'}]",
+		  1000000000 },
+		{ "[{'type':'stoker.dev/Active','status':'False','lastTransitionTime':'yesterday'}]", 0 },
+		{ "[{'type':'stoker.dev/Active','status':'False'}]", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *list = test_json(rows[i].conditions);
+		json_auto_t *pod = json_pack("{s:{s:O}}", "status", "conditions", list);
+
+		CHECK_INT(pod_silent_since(pod), rows[i].since);
+	}
 }
