@@ -121,6 +121,7 @@ static const char *pod_restart(const struct training_job *j, const struct traini
 	return j->gang ? "Never" : names[r->restart];
 }
 
+/* Also where one is enough to begin: nobody waits for the others then, but all end together. */
 static void set_gang(const struct training_job *j, json_t *annotations)
 {
 	int64_t size = jsonx_int_or(j->spec, "runPolicy.schedulingPolicy.minAvailable", j->total);
@@ -130,8 +131,6 @@ static void set_gang(const struct training_job *j, json_t *annotations)
 		       jsonx_int_or(j->spec, "elasticPolicy.minReplicas", 0);
 	if (size > j->total || size < 0)
 		size = j->total;
-	if (size < 2)
-		return;
 	json_object_set_new(annotations, TRAINING_GANG, jsonx_stringf("%s/%s", j->form->plural, j->name));
 	json_object_set_new(annotations, TRAINING_GANG_SIZE, jsonx_stringf("%lld", (long long)size));
 }

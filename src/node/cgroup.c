@@ -270,14 +270,9 @@ static void walk(const char *dir, int depth, void (*fn)(const char *dir, void *a
 	fn(dir, arg);
 }
 
-struct signalling {
-	int signo;
-	int count;
-};
-
-static void signal_dir(const char *dir, void *arg)
+/* Calls fn for the processes of one group, until it returns false. */
+static void each_process(const char *dir, bool (*fn)(pid_t pid, void *arg), void *arg)
 {
-	struct signalling *s = arg;
 	auto_free char *file = xasprintf("%s/cgroup.procs", dir);
 	auto_sbuf struct sbuf pids = SBUF(CGROUP_PROCS_MAX);
 	struct str rest, line;
@@ -290,9 +285,28 @@ static void signal_dir(const char *dir, void *arg)
 		int64_t pid;
 
 		/* 0 is a process of another pid namespace. */
-		if (str_int64(text, 2, INT32_MAX, &pid) && pid != getpid() && kill((pid_t)pid, s->signo) == 0)
-			s->count++;
+		if (str_int64(text, 2, INT32_MAX, &pid) && !fn((pid_t)pid, arg))
+			return;
 	}
+}
+
+struct signalling {
+	int signo;
+	int count;
+};
+
+static bool signal_one(pid_t pid, void *arg)
+{
+	struct signalling *s = arg;
+
+	if (pid != getpid() && kill(pid, s->signo) == 0)
+		s->count++;
+	return true;
+}
+
+static void signal_dir(const char *dir, void *arg)
+{
+	each_process(dir, signal_one, arg);
 }
 
 static int signal_tree(const char *dir, int signo)
@@ -345,6 +359,42 @@ void cgroup_kill(const char *path, int signo)
 	best = best_for_killing(&h);
 	if (best)
 		kill_in(best, path, signo);
+}
+
+struct gathering {
+	pid_t *pids;
+	size_t n, max;
+};
+
+static bool gather_one(pid_t pid, void *arg)
+{
+	struct gathering *g = arg;
+
+	if (g->n < g->max)
+		g->pids[g->n++] = pid;
+	return g->n < g->max;
+}
+
+static void gather_dir(const char *dir, void *arg)
+{
+	each_process(dir, gather_one, arg);
+}
+
+size_t cgroup_pids(const char *path, pid_t *ret, size_t max)
+{
+	struct gathering g = { .pids = ret, .max = max };
+	struct hierarchies h;
+
+	if (!path_ok(path))
+		return 0;
+	find_hierarchies(&h);
+	/* A runtime may leave one out: the first that has anybody will do. */
+	for (int i = 0; i < h.n && !g.n; i++) {
+		auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
+
+		walk(dir, 0, gather_dir, &g);
+	}
+	return g.n;
 }
 
 static void rmdir_dir(const char *dir, void *arg)
@@ -595,40 +645,17 @@ static int64_t process_ticks(pid_t pid)
 	return ticks;
 }
 
-static void oldest_in_dir(const char *dir, void *arg)
-{
-	int64_t *oldest = arg;
-	auto_free char *file = xasprintf("%s/cgroup.procs", dir);
-	auto_sbuf struct sbuf pids = SBUF(CGROUP_PROCS_MAX);
-	struct str rest, line;
-
-	if (!read_text(file, CGROUP_PROCS_MAX, &pids) || !pids.n)
-		return;
-	rest = sbuf_str(&pids);
-	for (int i = 0; i < AGE_PROCS_MAX && str_split(&rest, '\n', &line); i++) {
-		auto_free char *text = xstrndup(line.p, line.n);
-		int64_t pid, ticks = -1;
-
-		if (str_int64(text, 2, INT32_MAX, &pid))
-			ticks = process_ticks((pid_t)pid);
-		if (ticks >= 0 && (*oldest < 0 || ticks < *oldest))
-			*oldest = ticks;
-	}
-}
-
 int64_t cgroup_age_ms(const char *path)
 {
-	struct hierarchies h;
+	pid_t pids[AGE_PROCS_MAX];
+	size_t n = cgroup_pids(path, pids, AGE_PROCS_MAX);
 	int64_t oldest = -1;
 
-	if (!path_ok(path))
-		return -1;
-	find_hierarchies(&h);
-	/* A runtime may leave one out: the first that has anybody will do. */
-	for (int i = 0; i < h.n && oldest < 0; i++) {
-		auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
+	for (size_t i = 0; i < n; i++) {
+		int64_t ticks = process_ticks(pids[i]);
 
-		walk(dir, 0, oldest_in_dir, &oldest);
+		if (ticks >= 0 && (oldest < 0 || ticks < oldest))
+			oldest = ticks;
 	}
 	return oldest < 0 ? -1 : clock_mono_ms() - oldest * 1000 / sysconf(_SC_CLK_TCK);
 }

@@ -44,6 +44,10 @@ struct ctr {
 	int64_t kill_ms; /* when patience ends */
 	bool termed, killed;
 	struct loop_timer stop_timer;
+	bool deaf;  /* its first process does not hear: those are looked after who do, */
+	bool heard; /* and there were some */
+	pid_t *told;
+	size_t ntold, told_cap;
 	char *stop_reason; /* why, if not by the pod's own end */
 };
 
@@ -95,6 +99,11 @@ void ctr_rights_done(struct ctr_rights *r);
 void ctr_start(struct ctr *c);
 void ctr_stop(struct ctr *c, int64_t grace_ms, const char *reason);
 void ctr_stop_cancel(struct ctr *c);
+/* pod_hear.c: whether nobody should wait for it longer than it can make use of. */
+bool ctr_is_prompt(const struct ctr *c);
+/* If its first process does not hear the signal: tells those who do, once each, and says how many there are; else -1.
+ */
+int ctr_tell_listeners(struct ctr *c, int signo);
 /* Its bundle, in memory, and what it writes, on disk. */
 char *ctr_dir(const struct ctr *c);
 char *ctr_scratch(const struct ctr *c);

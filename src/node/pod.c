@@ -95,6 +95,7 @@ void ctr_free(struct ctr *c)
 	free(c->wait_reason);
 	free(c->wait_message);
 	free(c->stop_reason);
+	free(c->told);
 }
 
 struct ctr *pod_ctr(const struct pod *p, const char *name)

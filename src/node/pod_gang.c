@@ -10,7 +10,6 @@
 #include "base/jsonx.h"
 #include "node/pod_parts.h"
 
-#define GANG      "stoker.dev/gang"
 #define GANG_SIZE "stoker.dev/gang-size"
 
 #define HEAR_MS 500   /* for pods that were bound in the same moment */
@@ -23,7 +22,7 @@ static const char *note_of(const struct pod *p, const char *key)
 
 static bool is_peer(const struct pod *p, const struct pod *other, const char *gang)
 {
-	return str_same(note_of(other, GANG), gang) && streq(other->ns, p->ns);
+	return str_same(note_of(other, POD_GANG), gang) && streq(other->ns, p->ns);
 }
 
 static bool is_to_come(const struct pod *p)
@@ -33,7 +32,7 @@ static bool is_to_come(const struct pod *p)
 
 void pod_gang_ready(struct pod *p)
 {
-	const char *gang = note_of(p, GANG);
+	const char *gang = note_of(p, POD_GANG);
 	size_t pos = 0;
 	void *other;
 
@@ -44,7 +43,7 @@ void pod_gang_ready(struct pod *p)
 
 bool pod_gang_waits(struct pod *p, int64_t *wake_ms)
 {
-	const char *gang = note_of(p, GANG);
+	const char *gang = note_of(p, POD_GANG);
 	const char *size_text = note_of(p, GANG_SIZE);
 	int64_t now = clock_mono_ms();
 	int64_t until;

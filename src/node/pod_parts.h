@@ -12,6 +12,7 @@
  *	pod_rights.c    what its rights rest on outside its spec
  *	pod_start.c     a container from its spec to a process
  *	pod_stop.c      and from there to its end
+ *	pod_hear.c      who in it hears that it is to end
  *	pod_disk.c      ending a pod that takes more disk than it may
  *	pod_active.c    noticing that it does nothing
  *	pod_probe.c     asking it how it is
@@ -110,6 +111,8 @@ int pod_setup(struct pod *p, struct err *e);
 /* Volumes again, with newer objects. */
 int pod_refresh(struct pod *p, struct err *e);
 void pod_volume_context(struct pod *p, const json_t *objects, struct volume_context *ret);
+/* The annotation that names a pod's gang. */
+#define POD_GANG "stoker.dev/gang"
 /* pod_gang.c: all is ready, but for others of its gang.  The other tells them that this one is. */
 bool pod_gang_waits(struct pod *p, int64_t *wake_ms);
 void pod_gang_ready(struct pod *p);

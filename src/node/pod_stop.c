@@ -4,6 +4,9 @@
  *	preStop -> its stop signal -> patience -> SIGKILL for everything in its control group
  *
  * The grace period covers all of it.  Stopping again with less time shortens it, never the other way round.
+ *
+ * Patience is for those who can use it.  In a pod of a gang a first process that does not hear the signal is not waited
+ * for; if others in the container do, they are told, and there is time until they have ended (hearing.h).
  */
 #include <signal.h>
 
@@ -13,6 +16,7 @@
 #include "base/mem.h"
 #include "node/pod_parts.h"
 
+#define LISTEN_MS     100 /* between looks whether those who heard have ended */
 #define LAST_WORDS_MS 500 /* between the stop signal and SIGKILL when a preStop hook has used up all the time */
 
 static void send(struct ctr *c, int signo, bool all)
@@ -31,6 +35,36 @@ static void set_timer(struct ctr *c)
 	loop_timer_set(c->pod->parts->loop, &c->stop_timer, left > 0 ? left : 0);
 }
 
+static int stop_signal(const struct ctr *c)
+{
+	return c->stop_signal ? c->stop_signal : SIGTERM;
+}
+
+static void shorten(struct ctr *c, int64_t ms)
+{
+	int64_t at = clock_mono_ms() + ms;
+
+	c->kill_ms = at < c->kill_ms ? at : c->kill_ms;
+}
+
+/* Sees to it that somebody hears, and that nobody is waited for who does not. */
+static void look_for_listeners(struct ctr *c)
+{
+	int n = ctr_tell_listeners(c, stop_signal(c));
+	int64_t left = c->kill_ms - clock_mono_ms();
+
+	c->deaf = n > 0;
+	if (n > 0) {
+		c->heard = true;
+		loop_timer_set(c->pod->parts->loop, &c->stop_timer, left < LISTEN_MS ? left > 0 ? left : 0 : LISTEN_MS);
+		return;
+	}
+	/* After those who heard, a shell may have a last command to run. */
+	if (n == 0)
+		shorten(c, c->heard ? LAST_WORDS_MS : 0);
+	set_timer(c);
+}
+
 static void term(struct ctr *c)
 {
 	int64_t least = clock_mono_ms() + LAST_WORDS_MS;
@@ -38,8 +72,11 @@ static void term(struct ctr *c)
 	c->termed = true;
 	if (c->kill_ms < least && c->hook)
 		c->kill_ms = least;
-	send(c, c->stop_signal ? c->stop_signal : SIGTERM, false);
-	set_timer(c);
+	send(c, stop_signal(c), false);
+	if (ctr_is_prompt(c))
+		look_for_listeners(c);
+	else
+		set_timer(c);
 }
 
 static void on_stop_timer(void *arg)
@@ -51,6 +88,10 @@ static void on_stop_timer(void *arg)
 		c->hook = NULL;
 		c->kill_ms = clock_mono_ms() + LAST_WORDS_MS;
 		term(c);
+		return;
+	}
+	if (c->deaf && clock_mono_ms() < c->kill_ms) {
+		look_for_listeners(c);
 		return;
 	}
 	c->killed = true;
@@ -99,7 +140,8 @@ void ctr_stop(struct ctr *c, int64_t grace_ms, const char *reason)
 	ctr_stop_cancel(c);
 	c->state = CTR_STOPPING;
 	c->kill_ms = kill_ms;
-	c->termed = c->killed = false;
+	c->termed = c->killed = c->deaf = c->heard = false;
+	c->ntold = 0;
 	c->stop_timer.fire = on_stop_timer;
 	c->stop_timer.arg = c;
 	if (grace_ms <= 0) {

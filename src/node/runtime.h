@@ -118,6 +118,8 @@ struct cgroup_limits {
 int cgroup_make(const char *path, const struct cgroup_limits *limits, struct err *e);
 /* To every process in it and below. */
 void cgroup_kill(const char *path, int signo);
+/* Those that are in it and below, up to `max` of them. */
+size_t cgroup_pids(const char *path, pid_t *ret, size_t max);
 /* How many processes of this group the kernel killed for want of memory, whoever set the limit; -1 if unknown. */
 int64_t cgroup_oom_kills(const char *path);
 /* Kills what is left in it and removes it; false if that takes longer than a moment. */

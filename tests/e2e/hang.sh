@@ -49,6 +49,48 @@ is "what was told survives a crash" "$(condition computes-ps-0)" False
 kubectl exec prints-ps-0 -- sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'
 ok "one who does something again is silent no more" eventually 30 is_condition prints-ps-0 True
 
+kubectl delete tfjobs --all >/dev/null
+
+# --- decided: nobody waits for those who do not hear that they should stop ---
+S=$T/share
+mkdir -m 777 "$S"
+cat >"$S/save.py" <<-END
+	import signal, sys, time
+	def save(*_):
+	    time.sleep(1)
+	    open("/share/saved-" + sys.argv[1], "w").write("checkpoint")
+	    sys.exit(0)
+	signal.signal(signal.SIGTERM, save)
+	open("/share/ready-" + sys.argv[1], "w")
+	time.sleep(1000)
+END
+spec() { printf '{terminationGracePeriodSeconds: 120, volumes: [{name: share, hostPath: {path: %s}}], containers: [{name: tensorflow, image: host, volumeMounts: [{name: share, mountPath: /share}], resources: {limits: {nvidia.com/gpu: %s}}, command: [%s]}]}' "$S" "$1" "$2"; }
+kubectl apply -f - >/dev/null <<-END
+	apiVersion: kubeflow.org/v1
+	kind: TFJob
+	metadata: {name: decided}
+	spec:
+	  tfReplicaSpecs:
+	    Chief: {template: {spec: $(spec 0 "sh, -c, 'until [ -e /share/ready-pid1 ] && [ -e /share/ready-child ]; do sleep 0.1; done'")}}
+	    PS: {template: {spec: $(spec 1 'sleep, "1000"')}}
+	    Worker: {template: {spec: $(spec 0 'python3, /share/save.py, pid1')}}
+	    Evaluator: {template: {spec: $(spec 0 "sh, -c, 'python3 /share/save.py child; echo after >>/share/saved-child'")}}
+	---
+	apiVersion: kubeflow.org/v1
+	kind: TFJob
+	metadata: {name: next}
+	spec:
+	  tfReplicaSpecs:
+	    Worker: {template: {spec: $(spec 1 '/bin/true')}}
+END
+ok "the chief decides" eventually 60 is_state decided Succeeded
+ok "the card is free for the next job" eventually 60 is_state next Succeeded
+all_ended() { [ "$(kubectl get pods -l training.kubeflow.org/job-name=decided --field-selector status.phase=Running -o name)" = '' ]; }
+ok "all others end" eventually 60 all_ended
+late() { jq -n --arg a "$(kubectl get pod "$1" -o 'jsonpath={.status.containerStatuses[0].state.terminated.finishedAt}')" --arg b "$(kubectl get tfjob decided -o 'jsonpath={.status.completionTime}')" '($a | fromdate) - ($b | fromdate) < 60'; }
+is "long before their grace period is over" "$(late decided-ps-0) $(late decided-worker-0) $(late decided-evaluator-0)" 'true true true'
+is "who listens saves what it has, as the first process or as a shell's child" "$(cat "$S/saved-pid1") $(cat "$S/saved-child")" 'checkpoint checkpointafter'
+
 for bad in 'stoker.dev/hang-after: soon' 'stoker.dev/restart: all'; do
 	like "refused: $bad" "$(job bad "$bad" '' true | kubectl apply -f - 2>&1)" "metadata.annotations\[${bad%%:*}\]: .*\"${bad##* }\".*(such as 90s, 10m|supported values: \"gang\")"
 done

@@ -297,8 +297,8 @@ TEST("pods say which gang they belong to, and of which run they are")
 	CHECK_STR(note_of(pod, TRAINING_GANG_SIZE), "4");
 	CHECK_STR(note_of(pod, TRAINING_ATTEMPT), "-");
 	CHECK_STR(note_of(again, TRAINING_ATTEMPT), "3");
-	CHECK_STR(note_of(single, TRAINING_GANG), "-");
-	CHECK_STR(note_of(some, TRAINING_GANG), "-"); /* one worker is enough to begin with */
+	CHECK_STR(note_of(single, TRAINING_GANG_SIZE), "1");
+	CHECK_STR(note_of(some, TRAINING_GANG_SIZE), "1"); /* one worker is enough to begin with */
 	jsonx_set_new(obj, "spec.runPolicy.schedulingPolicy.minAvailable", json_integer(2));
 	fewer = pod_of("PyTorchJob", obj, "Worker", 2, 0);
 	CHECK_STR(note_of(fewer, TRAINING_GANG_SIZE), "2");
