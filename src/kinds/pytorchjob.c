@@ -205,9 +205,26 @@ static void validate(const json_t *obj, struct err *e)
 	training_validate_object(obj, &pytorch, e);
 }
 
+#define WORKERS "spec.pytorchReplicaSpecs.Worker.replicas"
+
+/* A number of workers that torchrun would not take.  Only where it changes: the operators let a job begin with any. */
+static void check_scale(const json_t *obj, const json_t *old, struct err *e)
+{
+	const struct path at = { .name = "spec.pytorchReplicaSpecs[Worker].replicas" };
+	int64_t least = jsonx_int_or(obj, "spec.elasticPolicy.minReplicas", 0);
+	int64_t most = jsonx_int_or(obj, "spec.elasticPolicy.maxReplicas", INT32_MAX);
+	int64_t n = jsonx_int_or(obj, WORKERS, 1);
+
+	if (jsonx_at(obj, "spec.elasticPolicy") && n != jsonx_int_or(old, WORKERS, 1) && (n < least || n > most))
+		path_invalid(&at, e, jsonx_at(obj, WORKERS),
+			     "must be between elasticPolicy.minReplicas (%lld) and elasticPolicy.maxReplicas (%lld)",
+			     (long long)least, (long long)most);
+}
+
 static void validate_update(const json_t *obj, const json_t *old, struct err *e)
 {
 	rule_fixed(obj, old, "spec.runPolicy.managedBy", e);
+	check_scale(obj, old, e);
 }
 
 /* --- v1alpha1 as a version: no table, so that unknown fields stay --- */

@@ -73,8 +73,8 @@ kubectl apply -f - >/dev/null <<-END
 	  tfReplicaSpecs:
 	    Chief: {template: {spec: $(spec 0 "sh, -c, 'until [ -e /share/ready-pid1 ] && [ -e /share/ready-child ]; do sleep 0.1; done'")}}
 	    PS: {template: {spec: $(spec 1 'sleep, "1000"')}}
-	    Worker: {template: {spec: $(spec 0 'python3, /share/save.py, pid1')}}
-	    Evaluator: {template: {spec: $(spec 0 "sh, -c, 'python3 /share/save.py child; echo after >>/share/saved-child'")}}
+	    Worker: {template: {spec: $(spec 0 '/usr/bin/python3, /share/save.py, pid1')}}
+	    Evaluator: {template: {spec: $(spec 0 "sh, -c, '/usr/bin/python3 /share/save.py child; echo after >>/share/saved-child'")}}
 	---
 	apiVersion: kubeflow.org/v1
 	kind: TFJob

@@ -335,3 +335,23 @@ TEST("since when a pod is silent")
 		CHECK_INT(pod_silent_since(pod), rows[i].since);
 	}
 }
+
+TEST("an elastic job is scaled within its range")
+{
+	json_auto_t *old = test_changed(PYTORCHJOB, "{'spec':{'elasticPolicy':{'minReplicas':2,'maxReplicas':4}}}");
+
+	for (int n = 1; n <= 5; n++) {
+		json_auto_t *obj = jsonx_copy(old);
+		struct err e = ERR_INIT;
+
+		jsonx_set_new(obj, "spec.pytorchReplicaSpecs.Worker.replicas", json_integer(n));
+		kind_pytorchjob.validate_update(obj, old, &e);
+		CHECK_INT(e.ncauses, n < 2 || n > 4);
+		if (n == 5) {
+			auto_free char *causes = test_causes(&e);
+
+			CHECK_STR(causes, "spec.pytorchReplicaSpecs[Worker].replicas: Invalid value: 5: must be "
+					  "between elasticPolicy.minReplicas (2) and elasticPolicy.maxReplicas (4)");
+		}
+	}
+}
