@@ -3,7 +3,8 @@
  *
  * Both are in the ConfigMap <job>-config, mounted at /etc/mpi in every pod.  Workers only wait; mpirun in the launcher
  * starts processes in them by `kubectl exec`, with rights for the pods of this job and no others.  These are given
- * before the ConfigMap is made, so where it is, the rights are too.
+ * before the ConfigMap is made, so where it is, the rights are too.  The launcher may run before a worker does (one
+ * that pulls its image, or begins anew), so the program waits for it.
  */
 #include "base/jsonx.h"
 #include "base/limits.h"
@@ -21,6 +22,14 @@ static const char kubexec[] = "#!/bin/sh\n"
 			      "pod=${1%%.*}\n"
 			      "shift\n"
 			      "PATH=$PATH:/opt/kube\n"
+			      "try=0\n"
+			      "while [ $try -lt 300 ]; do\n"
+			      "	case $(kubectl get pod \"$pod\" -o 'jsonpath={.status.phase}') in\n"
+			      "	Pending | '') sleep 1 ;; # an image may still come, or the pod itself, anew\n"
+			      "	*) break ;;\n"
+			      "	esac\n"
+			      "	try=$((try + 1))\n"
+			      "done\n"
 			      "exec kubectl exec \"$pod\" -c \"$(cat " MOUNT "/container)\" -- /bin/sh -c \"$*\"\n";
 
 static bool is_launcher(const struct training_role *r)
@@ -34,6 +43,10 @@ void mpi_env(const struct training_job *j, const struct training_role *r, int in
 		{ "OMPI_MCA_plm_rsh_agent", MOUNT "/kubexec.sh" },
 		{ "OMPI_MCA_orte_default_hostfile", MOUNT "/hostfile" },
 		{ "OMPI_MCA_orte_keep_fqdn_hostnames", "true" },
+		{ "OMPI_MCA_plm_rsh_no_tree_spawn", "true" },     /* only the launcher may start others */
+		{ "OMPI_MCA_hwloc_base_binding_policy", "none" }, /* each would take the same first cores */
+		{ "OMPI_ALLOW_RUN_AS_ROOT", "1" },                /* root of a container */
+		{ "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1" },
 	};
 
 	(void)j;

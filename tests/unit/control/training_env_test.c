@@ -197,6 +197,8 @@ TEST("variables of PyTorch, Paddle and MPI")
 		{ "PaddleJob", NULL, PADDLE_PS, "Worker", 0, "PADDLE_TRAINER_NUM", "1" },
 		{ "MPIJob", NULL, MPI, "Launcher", 0, "OMPI_MCA_plm_rsh_agent", "/etc/mpi/kubexec.sh" },
 		{ "MPIJob", NULL, MPI, "Launcher", 0, "OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile" },
+		{ "MPIJob", NULL, MPI, "Launcher", 0, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1" },
+		{ "MPIJob", NULL, MPI, "Launcher", 0, "OMPI_MCA_hwloc_base_binding_policy", "none" },
 		{ "MPIJob", NULL, MPI, "Worker", 0, "OMPI_MCA_plm_rsh_agent", "-" },
 		/* clang-format on */
 	};
