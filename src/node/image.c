@@ -7,9 +7,11 @@
 #include "node/image.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/jsonx.h"
@@ -70,11 +72,32 @@ void image_info_done(struct image_info *info)
 
 /* ---- the machine itself ---- */
 
+#define HOST_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/* Programs that came with this one (psgd) are found by their names, installed or not. */
+static char *host_path(void)
+{
+	char own[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	auto_free char *word = NULL;
+	char *slash;
+
+	own[n > 0 ? n : 0] = '\0';
+	slash = strrchr(own, '/');
+	*(slash ? slash : own) = '\0';
+	word = xasprintf(":%s:", own);
+	if (!*own || strchr(own, ':') || strstr(":" HOST_PATH ":", word))
+		return xstrdup("PATH=" HOST_PATH);
+	return xasprintf("PATH=" HOST_PATH ":%s", own);
+}
+
 static json_t *host_config(void)
 {
-	return json_pack("{s:s, s:{s:[s], s:[s], s:s}, s:{s:s, s:[]}}", "os", "linux", "config", "Env",
-			 "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "Cmd", "/bin/sh",
-			 "WorkingDir", "/", "rootfs", "type", "layers", "diff_ids");
+	auto_free char *path = host_path();
+
+	return json_pack("{s:s, s:{s:[o], s:[s], s:s}, s:{s:s, s:[]}}", "os", "linux", "config", "Env",
+			 jsonx_string(path), "Cmd", "/bin/sh", "WorkingDir", "/", "rootfs", "type", "layers",
+			 "diff_ids");
 }
 
 static void host_info(struct image_info *ret)

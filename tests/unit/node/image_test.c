@@ -4,9 +4,11 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "image_fixture.h"
 
@@ -136,6 +138,17 @@ static bool mounts_mention(const char *text)
 	return mounts.p && strstr(mounts.p, text);
 }
 
+/* What lies beside this program is found last. */
+static void check_own_path(const json_t *config)
+{
+	const char *path = json_string_value(json_array_get(jsonx_at(config, "config.Env"), 0));
+	char own[PATH_MAX] = "";
+
+	CHECK(readlink("/proc/self/exe", own, sizeof(own) - 1) > 0);
+	*strrchr(own, '/') = '\0';
+	CHECK(path && strrchr(path, ':') && streq(strrchr(path, ':') + 1, own));
+}
+
 TEST("the image host is this machine without its mounts, /tmp and the data directory")
 {
 	static const char *const empty[] = { "proc", "sys", "dev", "run", "tmp" };
@@ -151,6 +164,7 @@ TEST("the image host is this machine without its mounts, /tmp and the data direc
 	mount_paths(lab, &scratch, &target);
 	hidden = xasprintf("%s%s", target, real);
 	CHECK_INT(images_find(lab->images, "host", &info, &e), 0);
+	check_own_path(info.config);
 	image_info_done(&info);
 	CHECK_INT(images_mount(lab->images, "host", scratch, target, false, &e), 0);
 	CHECK_STR(e.text, "");
