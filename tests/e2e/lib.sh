@@ -203,7 +203,7 @@ each_kubectl() {
 		export HOME=$T/home-$V
 		mkdir -p "$HOME"
 		NS=ns-$V
-		"$K" create namespace "$NS" >/dev/null || fail "$V: namespace $NS is made"
+		"$K" get namespace "$NS" >/dev/null 2>&1 || "$K" create namespace "$NS" >/dev/null || fail "$V: namespace $NS is made"
 		"$1"
 	done
 	V=

@@ -10,9 +10,9 @@ R=$(seed_root)
 D=$R/root/paddle/demo/quick_start
 seed_program "$R" /bin/bash
 mkdir -p "$D/data"
-cp "$SEED/train.sh" "$D/train.sh" && chmod 755 "$D/train.sh"
+seed_text paddle-job.yaml train.sh >"$D/train.sh" && chmod 755 "$D/train.sh"
 echo '# a model' >"$D/trainer_config.lr.py"
-cp "$SEED/paddle" "$R/usr/bin/paddle" && chmod 755 "$R/usr/bin/paddle"
+seed_text paddle-job.yaml paddle >"$R/usr/bin/paddle" && chmod 755 "$R/usr/bin/paddle"
 like "the document's image is made here" "$(seed_image main mypaddle/paddle:quickstart "$R")" '^sha256:[0-9a-f]{64} docker.io/mypaddle/paddle:quickstart$'
 
 job() { get job quickstart "$1"; }

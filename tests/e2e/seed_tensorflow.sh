@@ -38,7 +38,7 @@ fill_in() {
 	H=$T/host-$V
 	mkdir -p "$H/root/tensorflow/data" "$H/root/tensorflow/train_ps/of-last-time" "$H/usr/local/nvidia/lib64"
 	touch "$H/usr/local/nvidia/lib64/libcuda.so.1"
-	cp "$SEED/translate.py" "$H/root/tensorflow"
+	seed_text tensorflow-jobs.yaml translate.py >"$H/root/tensorflow/translate.py"
 	for i in $(seq 40); do echo "$((i % 7 - 3)) $((3 * (i % 7 - 3)))"; done >"$H/root/tensorflow/data/numbers"
 	sed -E "s/10\.100\.0\.153/$PS/; s/10\.100\.0\.174/$W0/; s/10\.100\.0\.119/$W1/
 		s|^( *path: )(/root/tensorflow\|/usr/local/nvidia/lib64)\$|\1$H\2|" "$SEED/worker_ps_GPU.yaml" >"$T/worker_ps_GPU.yaml"

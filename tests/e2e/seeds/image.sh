@@ -36,6 +36,10 @@ seed_python() {
 	tar -C / -c --exclude=__pycache__ --exclude='config-*' --exclude=test --exclude=idlelib --exclude=lib2to3 \
 		"usr/lib/$(basename "$python")" | tar -C "$root" -x
 }
+# seed_text EXAMPLE NAME: a program out of a ConfigMap of examples/.
+seed_text() {
+	awk -v key="  $2: |" '$0 == key { on = 1; next } on && !/^(    |$)/ { exit } on { print substr($0, 5) }' "$ROOT/examples/$1"
+}
 # seed_image SERVER NAME ROOT: an image of these files in the store of a server.
 seed_image() {
 	local d layer config
