@@ -129,6 +129,8 @@ struct informer_handlers {
 	/* The first list is complete. */
 	void (*synced)(void *arg);
 	void *arg;
+	/* Whether an object is to be kept and told of; NULL: all are.  One that no longer is counts as deleted. */
+	bool (*keep)(void *arg, const json_t *obj);
 };
 struct informer *informer_new(struct client *c, const struct ref *ref, const struct list_options *o,
 			      const struct informer_handlers *h);

@@ -65,6 +65,11 @@ static void store_object(struct informer *i, const json_t *obj, bool deleted)
 	auto_free char *key = key_of(obj);
 	json_auto_t *old = json_incref(map_find(&i->objects, key));
 
+	if (i->handlers.keep && !i->handlers.keep(i->handlers.arg, obj)) {
+		if (!old)
+			return;
+		deleted = true;
+	}
 	if (deleted)
 		map_remove(&i->objects, key);
 	else

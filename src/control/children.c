@@ -72,6 +72,12 @@ static bool is_orphan(const struct children *ch, const json_t *child)
 	return ch->kind->orphan && child && !controller_of(child);
 }
 
+/* What belongs to others is not even kept: an operator would have every ConfigMap of the cluster in memory. */
+static bool is_of_interest(void *arg, const json_t *child)
+{
+	return owner_ref(arg, child) || is_orphan(arg, child);
+}
+
 static void place(struct children *ch, const json_t *child, bool there)
 {
 	const json_t *ref = owner_ref(ch, child);
@@ -232,8 +238,10 @@ struct children *children_new(struct client *c, const struct children_kind *kind
 	map_init(&ch->owned, decref);
 	map_init(&ch->orphans, decref);
 	map_init(&ch->expected, expected_free);
-	ch->informer = informer_new(c, &(struct ref){ .api_version = kind->api_version, .plural = kind->plural }, NULL,
-				    &(struct informer_handlers){ .change = on_change, .synced = on_synced, .arg = ch });
+	ch->informer =
+		informer_new(c, &(struct ref){ .api_version = kind->api_version, .plural = kind->plural }, NULL,
+			     &(struct informer_handlers){
+				     .change = on_change, .synced = on_synced, .arg = ch, .keep = is_of_interest });
 	return ch;
 }
 

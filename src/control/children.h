@@ -29,6 +29,7 @@ bool children_synced(const struct children *ch);
 
 /* Those of one owner, in no order; the caller frees the array, the objects are borrowed until the next turn. */
 size_t children_of(const struct children *ch, const char *owner_uid, const json_t ***ret);
+/* One that such an owner or nobody controls. */
 const json_t *children_find(const struct children *ch, const char *ns, const char *name);
 
 /* The answer of a creation or of an update. */

@@ -115,6 +115,29 @@ TEST("children are kept by their owner, and owners hear of them")
 	desk_done(&d);
 }
 
+TEST("what others control is not kept, and one that goes to them is gone")
+{
+	struct desk d;
+	json_auto_t *a = NULL;
+	json_auto_t *other = NULL;
+
+	desk_init(&d);
+	a = map_make(&d, "a", "Folder", "x");
+	other = map_make(&d, "c", "Other", "x");
+	server_settle(&d.s);
+	CHECK(children_find(d.maps, "default", "c") == NULL);
+	d.told[0] = '\0';
+	map_patch(&d, "a",
+		  "{'metadata':{'ownerReferences':[{'apiVersion':'test/v1','kind':'Other','name':'x',"
+		  "'uid':'uid-x','controller':true}]}}");
+	CHECK_STR(d.told, "default/x ");
+	CHECK(children_find(d.maps, "default", "a") == NULL);
+	CHECK_INT(count_of(&d, "uid-x"), 0);
+	map_patch(&d, "c", "{'metadata':{'ownerReferences':null}}");
+	CHECK(children_find(d.maps, "default", "c") != NULL);
+	desk_done(&d);
+}
+
 TEST("an orphan is told of when it becomes one or has other labels, not for every change")
 {
 	struct desk d;
