@@ -28,15 +28,34 @@ static void drop_from_containers(json_t *containers)
 			json_object_del(c, unread[k]);
 }
 
-static void lean_object(json_t *obj, bool pod)
+/* Only claims are followed; a token's volume is on every pod, in a dozen small pieces. */
+static void drop_volumes(json_t *volumes)
 {
-	json_t *spec = json_object_get(obj, "spec");
+	for (size_t i = json_array_size(volumes); i > 0; i--) {
+		const json_t *v = json_array_get(volumes, i - 1);
 
-	json_object_del(json_object_get(obj, "metadata"), "managedFields");
-	if (!pod)
-		return;
+		if (!json_object_get(v, "persistentVolumeClaim") && !json_object_get(v, "ephemeral"))
+			json_array_remove(volumes, i - 1);
+	}
+}
+
+static void drop_from_spec(json_t *spec)
+{
+	static const char *const unread[] = { "securityContext", "dnsPolicy",          "dnsConfig",       "hostAliases",
+					      "serviceAccount",  "enableServiceLinks", "preemptionPolicy" };
+
+	for (size_t k = 0; k < ARRAY_SIZE(unread); k++)
+		json_object_del(spec, unread[k]);
+	drop_volumes(json_object_get(spec, "volumes"));
 	drop_from_containers(json_object_get(spec, "containers"));
 	drop_from_containers(json_object_get(spec, "initContainers"));
+}
+
+static void lean_object(json_t *obj, bool pod)
+{
+	json_object_del(json_object_get(obj, "metadata"), "managedFields");
+	if (pod)
+		drop_from_spec(json_object_get(obj, "spec"));
 }
 
 void lean(json_t *doc)

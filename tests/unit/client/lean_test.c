@@ -16,6 +16,13 @@ TEST("objects come without managers, and pods without what only a kubelet reads"
 		  "'containers':[{'name':'c','image':'x','env':[],'command':[],'ports':[],'resources':{}}]}}",
 		  "{'kind':'Pod','metadata':{},'spec':{'nodeName':'n','initContainers':[{'name':'i'}],"
 		  "'containers':[{'name':'c','image':'x','ports':[],'resources':{}}]}}" },
+		{ "{'kind':'Pod','metadata':{},'spec':{'priority':0,'securityContext':{},'dnsPolicy':'x','tolerations':"
+		  "[],"
+		  "'volumes':[{'name':'t','projected':{}},{'name':'c','persistentVolumeClaim':{}},{'name':'e','"
+		  "emptyDir':{}},"
+		  "{'name':'g','ephemeral':{}}]}}",
+		  "{'kind':'Pod','metadata':{},'spec':{'priority':0,'tolerations':[],"
+		  "'volumes':[{'name':'c','persistentVolumeClaim':{}},{'name':'g','ephemeral':{}}]}}" },
 		{ "{'kind':'PodList','items':[{'metadata':{'managedFields':[]},'spec':{'containers':[{'env':[]}]}}]}",
 		  "{'kind':'PodList','items':[{'metadata':{},'spec':{'containers':[{}]}}]}" },
 		{ "{'kind':'JobList','items':[{'metadata':{'managedFields':[]},'spec':{'containers':[{'env':[]}]}}]}",
