@@ -12,15 +12,18 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/http_internal.h"
 
 #define BACKLOG        1024
 #define ACCEPT_ROUNDS  64
-#define REST_MS        100 /* of a listener when descriptors have run out */
-#define KEEPALIVE_IDLE 60  /* seconds until the kernel asks a silent peer whether it is there */
+#define REST_MS        100  /* of a listener when descriptors have run out */
+#define ORPHAN_MS      2000 /* for a child of a killed server to let its sockets go */
+#define KEEPALIVE_IDLE 60   /* seconds until the kernel asks a silent peer whether it is there */
 
 struct listener {
 	struct http_server *server;
@@ -222,22 +225,37 @@ int http_listen_tcp(struct http_server *s, const char *host, int port, struct tl
 	return 0;
 }
 
+/* A child that a killed server had just forked holds its sockets until it calls exec or ends: that is no server, and it
+ * passes.  This is before the loop runs, so nobody else waits. */
+static bool is_listened_on(const struct sockaddr_un *addr, int *ret_errno)
+{
+	const struct timespec pause = { .tv_nsec = 50000000 };
+
+	for (int64_t until = clock_mono_ms() + ORPHAN_MS;; nanosleep(&pause, NULL)) {
+		auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+		bool answered = connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0 || errno == EAGAIN;
+
+		*ret_errno = errno;
+		if (!answered || clock_mono_ms() >= until)
+			return answered;
+	}
+}
+
 /* Removes a socket file that nobody listens on. */
 static int clear_path(const struct sockaddr_un *addr, struct err *e)
 {
-	auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	struct stat st;
+	int why;
 
-	if (fd < 0)
-		return err_errno(e, ERR_INTERNAL, "cannot create a socket");
 	if (lstat(addr->sun_path, &st) < 0)
 		return 0;
 	if (!S_ISSOCK(st.st_mode))
 		return err_set(e, ERR_EXISTS, "%s exists and is not a socket: remove it or choose another --socket",
 			       addr->sun_path);
-	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) == 0 || errno == EAGAIN)
+	if (is_listened_on(addr, &why))
 		return err_set(e, ERR_EXISTS, "another server listens on %s: stop it or choose another --socket",
 			       addr->sun_path);
+	errno = why;
 	if (errno != ECONNREFUSED && errno != ENOENT)
 		return err_errno(e, ERR_INTERNAL, "cannot tell whether a server listens on %s", addr->sun_path);
 	unlink(addr->sun_path);

@@ -2,6 +2,7 @@
 /* http_test.c - requests and replies on real sockets */
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "base/log.h"
 #include "loop/http_internal.h"
@@ -391,6 +392,30 @@ TEST("a Unix socket tells who is there, replaces a dead file and refuses a live 
 	close(fd);
 	CHECK_INT(http_listen_unix(other.server, addr.sun_path, &e), 0);
 	web_done(&other);
+}
+
+TEST("a child that a killed server left behind holds its Unix socket only for a moment")
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct web w;
+	struct err e = ERR_INIT;
+	pid_t child;
+	int fd;
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/orphan", test_dir());
+	web_init(&w, NULL, NULL);
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	CHECK_INT(bind(fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	CHECK_INT(listen(fd, 100), 0);
+	child = fork();
+	if (child == 0) {
+		usleep(200000);
+		_exit(0);
+	}
+	close(fd);
+	CHECK_INT(http_listen_unix(w.server, addr.sun_path, &e), 0);
+	CHECK_INT(waitpid(child, NULL, 0), child);
+	web_done(&w);
 }
 
 TEST("a port that is taken is reported with its address")
