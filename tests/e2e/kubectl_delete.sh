@@ -3,6 +3,8 @@
 . "$(dirname "$0")/lib.sh"
 HERE=$(cd "$(dirname "$0")" && pwd)
 server_start main
+# Pods of a node that has been missing for a while go without grace; this one stays.
+kubectl create -f - >/dev/null <<<'{"apiVersion":"v1","kind":"Node","metadata":{"name":"nowhere"}}'
 
 gone() {
 	! "$K" -n "$NS" get "$@" -o name 2>/dev/null | grep -q .
