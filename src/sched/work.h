@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+/* work.h - what waits and runs: a pod alone, or a gang of them */
+#ifndef STOKER_SCHED_WORK_H
+#define STOKER_SCHED_WORK_H
+
+#include "sched/backfill.h"
+#include "sched/fair.h"
+#include "sched/limits.h"
+#include "sched/space.h"
+
+#define WALLTIME_NONE (-1) /* it may run for ever */
+
+/* What keeps a work from being considered at all. */
+enum work_hold {
+	HOLD_USER = 1 << 0,     /* stoker.dev/hold: user; qhold -h u */
+	HOLD_OPERATOR = 1 << 1, /* stoker.dev/hold: operator */
+	HOLD_SYSTEM = 1 << 2,
+	HOLD_AFTER = 1 << 3,   /* waits for another workload (depend.h) */
+	HOLD_MEMBERS = 1 << 4, /* not all pods of the gang are there */
+	HOLD_SLOT = 1 << 5,    /* of an array that runs as many as it may */
+};
+
+/* Why it did not start when it was looked at last. */
+enum work_why {
+	WHY_NOT_SEEN, /* nobody has looked yet */
+	WHY_HELD,
+	WHY_NOT_BEFORE,
+	WHY_QUEUE_STOPPED,
+	WHY_LIMIT,      /* work->hit */
+	WHY_IMPOSSIBLE, /* no node could ever take it */
+	WHY_NO_ROOM,
+	WHY_RESERVED,   /* there is room, but it would delay another's reservation */
+	WHY_PREEMPTING, /* victims are going */
+	WHY_STARTING,
+};
+
+struct member {
+	char *id; /* the pod's uid */
+	struct seat seat;
+	bool bound; /* the API has it; otherwise the seat is ours to give */
+};
+
+struct queue;
+
+struct work {
+	struct turn turn; /* its place while it waits; turn.leaf is its user */
+	char *key;        /* "ns/pods/name", or "ns/gang": unique */
+	struct queue *queue;
+	char *user, *group;
+	int64_t priority;
+	int64_t submitted_ms, not_before_ms;
+	int64_t walltime_ms;
+	int64_t started_ms; /* 0: it does not run */
+	unsigned holds;
+	bool may_preempt; /* its priority class says so */
+	bool may_requeue; /* as a victim it can wait and run again */
+	size_t size;      /* so many members must have room at once */
+	struct member *members;
+	size_t n, cap, nbound;
+	/* What the last pass found. */
+	enum work_why why;
+	struct limit_hit hit;
+	struct reservation *reservation; /* or NULL */
+	bool starting;                   /* seats are taken, bindings under way */
+	void *arg;                       /* the owner's */
+};
+
+/* A gang that has a member at a node has begun: the others follow one by one. */
+static inline bool work_has_begun(const struct work *w)
+{
+	return w->nbound > 0 || w->starting;
+}
+
+/* A queue as the plan sees it. */
+struct queue {
+	char *name;
+	int64_t priority;
+	bool enabled, started, borrowing;
+	double weight;
+	struct limits limits;
+	struct limits_use use;
+	int64_t default_walltime_ms, max_walltime_ms; /* WALLTIME_NONE: none */
+	char **properties;                            /* labels or properties that nodes must have; NULL-terminated */
+	struct share *share;
+	size_t waiting, held, running;
+};
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* world.h - all that waits and runs, and what to do about it: the scheduler's plan; pure
+ *
+ * The server tells it what happens (sched.c), a simulation what would (simulate.c); both ask it for passes.  A pass
+ * walks what waits in order (queue priority, job priority, fair share, age), starts what has room and delays nobody's
+ * reservation, reserves for the first that have none, and evicts for those of a higher priority.
+ *
+ * A long pass is done in slices: between two of them anything may change.
+ */
+#ifndef STOKER_SCHED_WORLD_H
+#define STOKER_SCHED_WORLD_H
+
+#include "sched/preempt.h"
+#include "sched/work.h"
+
+struct world;
+
+struct world_config {
+	int64_t half_life; /* seconds */
+	enum space_policy policy;
+	bool backfill, preemption, fair_share;
+	int64_t starving_ms; /* a work that old goes before all of its queue's priority; 0: never */
+};
+#define WORLD_CONFIG                                                                                                   \
+	{                                                                                                              \
+		.half_life = FAIR_HALF_LIFE, .backfill = true, .preemption = true, .fair_share = true,                 \
+		.starving_ms = (int64_t)3 * 24 * 3600 * 1000                                                           \
+	}
+
+struct world *world_new(const struct world_config *config);
+void world_free(struct world *w);
+struct space *world_space(struct world *w);
+struct fair *world_fair(struct world *w);
+
+/* --- what is told --- */
+/* spec of a Queue, NULL for defaults.  A queue that is removed takes nothing new; what is in it stays. */
+struct queue *world_queue(struct world *w, const char *name, const json_t *spec);
+void world_remove_queue(struct world *w, const char *name);
+struct queue *world_find_queue(const struct world *w, const char *name);
+
+/* Facts about a work; texts are copied. */
+struct work_facts {
+	const char *key, *queue, *user, *group;
+	int64_t priority, submitted_ms, not_before_ms, walltime_ms;
+	unsigned holds;
+	bool may_preempt, may_requeue;
+	size_t size;
+};
+/* Made, or changed: its members stay. */
+struct work *world_work(struct world *w, const struct work_facts *f);
+struct work *world_find(const struct world *w, const char *key);
+/* Takes over one reference of the shape.  A member of that id that is there already is left as it is. */
+struct member *work_member(struct world *w, struct work *work, const char *id, struct shape *shape);
+/* It has a node, by our decision or another's. */
+void work_bound(struct world *w, struct work *work, const char *id, const char *node, card_set cards,
+		int64_t started_ms);
+/* Its binding was refused: its seat is free again, and it waits. */
+void work_unbound(struct world *w, struct work *work, const char *id);
+/* It has ended or was deleted.  A work without members is freed. */
+void work_gone(struct world *w, struct work *work, const char *id, int64_t now_ms);
+/* Nodes that are not to be used from a time on: maintenance, advance reservations (those named by `key` excepted). */
+void world_block(struct world *w, const char *key, const char *const *nodes, int64_t start_ms, int64_t end_ms);
+void world_unblock(struct world *w, const char *key);
+
+/* --- what to do --- */
+struct decision {
+	enum { DECIDE_START, DECIDE_EVICT } what;
+	struct work *work; /* START: members with a seat that are not bound are to be bound there */
+	struct work *whom; /* EVICT: for whom */
+};
+struct decisions {
+	struct decision *items;
+	size_t n, cap;
+	bool more;       /* the pass is not at its end: go on soon */
+	int64_t next_ms; /* nothing will change before then unless something is told; TIME_UNKNOWN */
+};
+/* One slice of a pass; a new one begins if something has changed since the last was over.  It stops at the first
+ * decision after `until_ns` (monotonic clock), or when `most` decisions are made. */
+void world_pass(struct world *w, int64_t now_ms, int64_t until_ns, size_t most, struct decisions *ret);
+void decisions_done(struct decisions *d);
+
+/* --- what can be asked --- */
+/* All that waits in the order of a pass that starts nothing; false from the callback ends it. */
+void world_each_waiting(struct world *w, bool (*each)(void *arg, struct work *work, size_t position), void *arg);
+void world_each_running(struct world *w, bool (*each)(void *arg, struct work *work), void *arg);
+size_t world_count(const struct world *w, enum work_why why);
+/* When it will start if everything lasts as long as it may; TIME_UNKNOWN.  From the last forecast (forecast.h). */
+int64_t world_work_walltime(const struct work *work); /* its own, else the queue's default */
+/* The fraction of the machine that it uses or wants: the largest of its resources'. */
+double world_work_cost(const struct world *w, const struct work *work);
+
+#endif
