@@ -16,7 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CARDS_MOST 64
+#define CARDS_ANNOTATION "stoker.dev/gpus" /* an array of cards as text; node/gpu.h: gpus_list() */
+#define CARDS_MOST       64
 typedef uint64_t card_set;
 
 struct card {
@@ -25,16 +26,21 @@ struct card {
 	int numa;           /* -1: not known */
 	card_set links;     /* those it has NVLink to */
 	bool shareable, healthy;
+	/* Others of the same model, and of the same NUMA node. */
+	card_set alike, near;
 	/* Who has it. */
-	bool held;
+	unsigned held;      /* by so many; more than one is a mistake that somebody else made */
 	int64_t shared_mib; /* given away in parts, of which there are `sharers` */
 	unsigned sharers;
 };
 
 struct cards {
-	struct card card[CARDS_MOST];
+	struct card *card;
 	size_t n;
+	card_set free; /* healthy, and nobody has any of it */
+	bool plain;    /* none is better than another */
 };
+void cards_done(struct cards *c); /* a zeroed one has no cards */
 
 /* What a pod wants of a node's cards. */
 struct cards_want {
@@ -44,13 +50,21 @@ struct cards_want {
 	int64_t least_mib; /* memory that each must have; 0: any */
 };
 
+/* The annotation's array; NULL if there is none.  The caller owns it. */
+json_t *cards_of_node(const json_t *node);
 /* From the Node's annotation stoker.dev/gpus; a node that has none but advertises GPUs gets plain ones.  What is held
  * stays as it is for cards that are still there. */
 void cards_read(struct cards *c, const json_t *node);
-/* 0 if there are not enough, or nothing is wanted. */
+/* 0 if there are not enough, or nothing is wanted.  Cards of one model if there are enough of one. */
 card_set cards_pick(const struct cards *c, const struct cards_want *w);
 /* Whether there would be enough if nobody had any. */
 bool cards_could(const struct cards *c, const struct cards_want *w);
+/* Those that are healthy and what is wanted, whoever has them. */
+card_set cards_fit(const struct cards *c, const struct cards_want *w);
+/* What can be had of one card in parts, at most; of cards that are shared already, and of any. */
+int64_t cards_part_open(const struct cards *c);
+int64_t cards_part_most(const struct cards *c);
+/* Cards that the node has not shown yet can be held too. */
 void cards_hold(struct cards *c, const struct cards_want *w, card_set set);
 void cards_release(struct cards *c, const struct cards_want *w, card_set set);
 

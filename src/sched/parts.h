@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* parts.h - what first_fit.c, shape.c and node_rules.c share */
+/* parts.h - what the files about room share: resources by number, and what a pod asks for */
 #ifndef STOKER_SCHED_PARTS_H
 #define STOKER_SCHED_PARTS_H
 
@@ -7,10 +7,19 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "sched/cards.h"
 #include "sched/first_fit.h"
 
 /* Resources have numbers, in order of appearance; these are fixed. */
-enum { RESOURCE_CPU, RESOURCE_MEMORY, RESOURCE_STORAGE, RESOURCE_PODS, RESOURCE__COUNT };
+enum {
+	RESOURCE_CPU,
+	RESOURCE_MEMORY,
+	RESOURCE_STORAGE,
+	RESOURCE_PODS,
+	RESOURCE_GPU,
+	RESOURCE_GPU_MEMORY, /* of shared cards, in MiB */
+	RESOURCE__COUNT
+};
 
 /* cpu in thousandths, all others as they are; by number, absent ones are 0. */
 struct amounts {
@@ -41,6 +50,10 @@ struct host_port {
 };
 bool host_port_collides(const struct host_port *a, const struct host_port *b);
 
+struct rules;      /* space_parts.h */
+struct near_rules; /* neighbours.h */
+struct who;
+
 struct shape {
 	char *text; /* what it was read from: two pods with the same text ask for the same */
 	int refs;
@@ -48,9 +61,19 @@ struct shape {
 	struct host_port *ports;
 	size_t nports, cap_ports;
 	json_t *selector, *terms, *tolerations; /* of the spec; NULL: none */
+	json_t *preferred;                      /* node terms with weights */
+	struct cards_want cards;                /* its model is owned */
 	uint64_t failed;                        /* epoch in which no node took it */
 	uint64_t explained;                     /* epoch of `why` */
 	char *why;
+	/* --- only for space.c --- */
+	struct shape *core;      /* whose demands these are: itself, unless this one only adds `who` to another's */
+	struct shape *latest;    /* of a core: the one made of it last, borrowed; pods come in series */
+	struct rules *rules;     /* which nodes; shared */
+	struct near_rules *near; /* which neighbours; NULL: any */
+	struct who *who;         /* as neighbours see it; NULL: nobody */
+	uint64_t judged;         /* state of the nodes for `impossible` */
+	char *impossible;        /* why no node could ever take it, or NULL */
 };
 
 /* --- shape.c --- */
@@ -58,6 +81,8 @@ struct shape {
 void shape_text(const json_t *pod, struct sbuf *out);
 struct shape *shape_new(struct resource_names *r, const json_t *pod, const char *text);
 void shape_free(struct shape *s);
+/* Whether it has rules about other pods, so that its own labels are part of what it asks for. */
+bool pod_has_near_rules(const json_t *spec);
 
 /* --- node_rules.c --- */
 /* The parts of a node that decide which pods it takes, besides room. */

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-/* shape.c - what a pod asks for: resources, ports, and which nodes it wants
+/* shape.c - what a pod asks for: resources, ports, cards, and which nodes it wants
  *
- * Containers run together, so their requests add up.  Init containers run one after the other, so the largest counts,
- * on top of those that go on running beside the others (restartPolicy Always).
+ * kinds/resource_list.c knows how containers add up; here sums become numbers.
  */
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "kinds/placement.h"
 #include "kinds/quantity.h"
+#include "kinds/resource_list.h"
 #include "sched/parts.h"
 
-#define GPU        "nvidia.com/gpu"
-#define AMOUNT_MAX ((int64_t)1 << 52)
-#define OLD_GPU    "alpha.kubernetes.io/nvidia-gpu"
+#define AMOUNT_MAX  ((int64_t)1 << 52)
+#define MODEL       "stoker.dev/gpu-model"
+#define LEAST       "stoker.dev/gpu-min-memory"
+#define MIB_AT_MOST ((int64_t)1 << 20) /* no card has a TiB: what is more was meant in bytes */
 
 int64_t amounts_get(const struct amounts *a, size_t resource)
 {
@@ -36,19 +37,6 @@ static int64_t clamp(int64_t n)
 	return n < 0 ? 0 : n > AMOUNT_MAX ? AMOUNT_MAX : n;
 }
 
-static void amounts_add(struct amounts *a, const struct amounts *b)
-{
-	for (size_t i = 0; i < b->n; i++)
-		*amounts_at(a, i) = clamp(amounts_get(a, i) + b->v[i]);
-}
-
-static void amounts_max(struct amounts *a, const struct amounts *b)
-{
-	for (size_t i = 0; i < b->n; i++)
-		if (b->v[i] > amounts_get(a, i))
-			*amounts_at(a, i) = b->v[i];
-}
-
 void resource_names_init(struct resource_names *r)
 {
 	static const char *const fixed[RESOURCE__COUNT] = {
@@ -56,6 +44,8 @@ void resource_names_init(struct resource_names *r)
 		[RESOURCE_MEMORY] = "memory",
 		[RESOURCE_STORAGE] = "ephemeral-storage",
 		[RESOURCE_PODS] = "pods",
+		[RESOURCE_GPU] = "nvidia.com/gpu",
+		[RESOURCE_GPU_MEMORY] = "stoker.dev/gpu-memory",
 	};
 
 	*r = (struct resource_names){ 0 };
@@ -76,8 +66,7 @@ size_t resource_number(struct resource_names *r, const char *name)
 {
 	uintptr_t found;
 
-	if (streq(name, OLD_GPU))
-		name = GPU;
+	name = resource_name(name);
 	found = (uintptr_t)map_find(&r->numbers, name);
 	if (found)
 		return found - 1;
@@ -86,90 +75,62 @@ size_t resource_number(struct resource_names *r, const char *name)
 	return r->n - 1;
 }
 
+static int64_t amount_of(const char *name, const struct quantity *q)
+{
+	return clamp(streq(name, "cpu") ? quantity_milli(q) : quantity_value(q));
+}
+
+static void amounts_take(struct resource_names *r, struct resource_list *list, struct amounts *ret)
+{
+	for (size_t i = 0; i < list->n; i++)
+		*amounts_at(ret, resource_number(r, list->items[i].name)) =
+			amount_of(list->items[i].name, &list->items[i].amount);
+	resource_list_done(list);
+}
+
 void amounts_read(struct resource_names *r, const json_t *quantities, struct amounts *ret)
 {
-	const char *name;
-	json_t *value;
+	struct resource_list list = { 0 };
 
-	json_object_foreach ((json_t *)quantities, name, value) {
-		auto_free char *number = json_is_number(value) ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
-		const char *text = json_is_string(value) ? json_string_value(value) : number;
-		struct quantity q;
-		int64_t *at;
-		int64_t n;
-
-		if (!text || !quantity_parse(text, &q))
-			continue;
-		n = clamp(streq(name, "cpu") ? quantity_milli(&q) : quantity_value(&q));
-		at = amounts_at(ret, resource_number(r, name));
-		if (n > *at)
-			*at = n;
-	}
+	resource_list_read(&list, quantities);
+	amounts_take(r, &list, ret);
 }
 
 /* Limits count where there is no request. */
-static void read_container(struct resource_names *r, const json_t *container, struct amounts *ret)
-{
-	const json_t *requests = jsonx_at(container, "resources.requests");
-	const json_t *limits = jsonx_at(container, "resources.limits");
-	json_auto_t *both = limits ? json_copy((json_t *)limits) : json_object();
-
-	json_object_update(both, (json_t *)requests);
-	amounts_read(r, both, ret);
-}
-
-static void read_containers(struct resource_names *r, const json_t *containers, struct amounts *sum)
-{
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach (containers, i, c) {
-		struct amounts one = { 0 };
-
-		read_container(r, c, &one);
-		amounts_add(sum, &one);
-		free(one.v);
-	}
-}
-
-/* Adds those that stay to *sum; *peak is the most that any moment of the start needs. */
-static void read_init_containers(struct resource_names *r, const json_t *containers, struct amounts *sum,
-				 struct amounts *peak)
-{
-	struct amounts beside = { 0 };
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach (containers, i, c) {
-		struct amounts one = { 0 };
-
-		read_container(r, c, &one);
-		if (streq(jsonx_str_or(c, "restartPolicy", ""), "Always")) {
-			amounts_add(sum, &one);
-			amounts_add(&beside, &one);
-			amounts_max(peak, &beside);
-		} else {
-			amounts_add(&one, &beside);
-			amounts_max(peak, &one);
-		}
-		free(one.v);
-	}
-	free(beside.v);
-}
-
 static void read_wants(struct resource_names *r, const json_t *spec, struct amounts *ret)
 {
-	struct amounts overhead = { 0 };
-	struct amounts peak = { 0 };
+	struct resource_list requests = { 0 };
+	struct resource_list limits = { 0 };
 
-	read_containers(r, json_object_get(spec, "containers"), ret);
-	read_init_containers(r, json_object_get(spec, "initContainers"), ret, &peak);
-	amounts_max(ret, &peak);
-	amounts_read(r, json_object_get(spec, "overhead"), &overhead);
-	amounts_add(ret, &overhead);
+	pod_resources(spec, "limits", true, &limits);
+	pod_resources(spec, "requests", true, &requests);
+	amounts_take(r, &limits, ret);
+	amounts_take(r, &requests, ret);
 	*amounts_at(ret, RESOURCE_PODS) = 1;
-	free(overhead.v);
-	free(peak.v);
+}
+
+static int64_t mebibytes(int64_t n)
+{
+	return n < MIB_AT_MOST ? n : (n + (1 << 20) - 1) >> 20;
+}
+
+static void read_cards(struct shape *s, const json_t *pod)
+{
+	const json_t *notes = jsonx_at(pod, "metadata.annotations");
+	const char *model = json_string_value(json_object_get(notes, MODEL));
+	const char *least = json_string_value(json_object_get(notes, LEAST));
+	int64_t part = mebibytes(amounts_get(&s->wants, RESOURCE_GPU_MEMORY));
+	struct quantity q;
+
+	s->cards.whole = amounts_get(&s->wants, RESOURCE_GPU);
+	if (part)
+		*amounts_at(&s->wants, RESOURCE_GPU_MEMORY) = s->cards.part_mib = part;
+	if (!s->cards.whole && !part)
+		return;
+	if (model && *model)
+		s->cards.model = xstrdup(model);
+	if (least && quantity_parse(least, &q))
+		s->cards.least_mib = mebibytes(clamp(quantity_value(&q)));
 }
 
 static void read_ports(struct shape *s, const json_t *spec)
@@ -205,9 +166,21 @@ static void add_part(struct sbuf *out, const json_t *part)
 	sbuf_addc(out, '\n');
 }
 
+static const json_t *preferred_node_terms(const json_t *spec)
+{
+	return jsonx_at(spec, "affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution");
+}
+
+bool pod_has_near_rules(const json_t *spec)
+{
+	return jsonx_at(spec, "affinity.podAffinity") || jsonx_at(spec, "affinity.podAntiAffinity") ||
+	       json_array_size(json_object_get(spec, "topologySpreadConstraints")) > 0;
+}
+
 void shape_text(const json_t *pod, struct sbuf *out)
 {
 	static const char *const lists[] = { "containers", "initContainers" };
+	const json_t *notes = jsonx_at(pod, "metadata.annotations");
 	const json_t *spec = json_object_get(pod, "spec");
 	const json_t *c;
 	size_t i;
@@ -220,10 +193,21 @@ void shape_text(const json_t *pod, struct sbuf *out)
 		}
 		sbuf_addc(out, '\n');
 	}
+	add_part(out, json_object_get(spec, "resources"));
 	add_part(out, json_object_get(spec, "overhead"));
 	add_part(out, json_object_get(spec, "nodeSelector"));
 	add_part(out, required_node_terms(spec));
+	add_part(out, preferred_node_terms(spec));
 	add_part(out, json_object_get(spec, "tolerations"));
+	add_part(out, json_object_get(notes, MODEL));
+	add_part(out, json_object_get(notes, LEAST));
+	if (!pod_has_near_rules(spec))
+		return;
+	add_part(out, jsonx_at(pod, "metadata.namespace"));
+	add_part(out, jsonx_at(pod, "metadata.labels"));
+	add_part(out, jsonx_at(spec, "affinity.podAffinity"));
+	add_part(out, jsonx_at(spec, "affinity.podAntiAffinity"));
+	add_part(out, json_object_get(spec, "topologySpreadConstraints"));
 }
 
 struct shape *shape_new(struct resource_names *r, const json_t *pod, const char *text)
@@ -235,7 +219,10 @@ struct shape *shape_new(struct resource_names *r, const json_t *pod, const char 
 	s->selector = json_incref(json_object_get(spec, "nodeSelector"));
 	s->terms = json_incref((json_t *)required_node_terms(spec));
 	s->tolerations = json_incref(json_object_get(spec, "tolerations"));
+	s->preferred = json_incref((json_t *)preferred_node_terms(spec));
+	s->core = s;
 	read_wants(r, spec, &s->wants);
+	read_cards(s, pod);
 	read_ports(s, spec);
 	return s;
 }
@@ -250,6 +237,9 @@ void shape_free(struct shape *s)
 	free(s->wants.v);
 	free(s->text);
 	free(s->why);
+	free(s->impossible);
+	free((char *)s->cards.model);
+	json_decref(s->preferred);
 	json_decref(s->selector);
 	json_decref(s->terms);
 	json_decref(s->tolerations);
