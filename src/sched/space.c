@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/* space.c - shapes, seats, and trials that are taken back
+/* space.c - seats, and trials that are taken back
  *
  * `epoch` grows whenever something may have made room: a seat was left, a node came or changed.  Sitting down only
  * takes room, so within an epoch a shape that failed stays failed, and a long queue of equal pods costs one search.
+ * Only those who want to be near others hope for others who sit down; for them `near_epoch` counts too.
  */
 #include "sched/space.h"
 
-#include "base/jsonx.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "sched/space_parts.h"
 
@@ -21,6 +20,7 @@ struct space *space_new(void)
 	map_init(&s->nodes, NULL);
 	s->epoch = s->nodes_epoch = s->layout = 1;
 	s->unranked = true;
+	s->neighbours = neighbours_new();
 	space_widen(s);
 	return s;
 }
@@ -42,6 +42,7 @@ void space_free(struct space *s)
 	free(s->total.v);
 	free(s->used.v);
 	free(s->log);
+	neighbours_free(s->neighbours);
 	map_done(&s->shapes);
 	map_done(&s->rules);
 	map_done(&s->nodes);
@@ -71,63 +72,7 @@ size_t space_resources(const struct space *s)
 
 uint64_t space_epoch(const struct space *s)
 {
-	return s->epoch;
-}
-
-/* --- shapes --- */
-
-struct shape *space_shape(struct space *s, const json_t *pod)
-{
-	auto_sbuf struct sbuf text = SBUF(LIMIT_OBJECT);
-	struct shape *sh;
-
-	shape_text(pod, &text);
-	sh = map_find(&s->shapes, text.p);
-	if (!sh) {
-		sh = shape_new(&s->names, pod, text.p);
-		sh->rules = rules_of(s, sh);
-		space_widen(s);
-		map_set(&s->shapes, text.p, sh);
-	}
-	return shape_ref(sh);
-}
-
-struct shape *space_shape_plain(struct space *s, int64_t cpu_milli, int64_t memory, int64_t gpus, const char *model)
-{
-	json_auto_t *pod = json_pack("{s:{s:[{s:{s:{s:o, s:o, s:o}}}]}}", "spec", "containers", "resources", "requests",
-				     "cpu", jsonx_stringf("%lldm", (long long)cpu_milli), "memory",
-				     jsonx_stringf("%lld", (long long)memory), "nvidia.com/gpu",
-				     jsonx_stringf("%lld", (long long)gpus));
-
-	if (model)
-		json_object_set_new(pod, "metadata",
-				    json_pack("{s:{s:o}}", "annotations", "stoker.dev/gpu-model", jsonx_string(model)));
-	return space_shape(s, pod);
-}
-
-struct shape *shape_ref(struct shape *sh)
-{
-	sh->refs++;
-	return sh;
-}
-
-void space_shape_unref(struct space *s, struct shape *sh)
-{
-	if (!sh || --sh->refs > 0)
-		return;
-	map_remove(&s->shapes, sh->text);
-	rules_unref(s, sh->rules);
-	shape_free(sh);
-}
-
-int64_t shape_wants(const struct shape *sh, size_t resource)
-{
-	return amounts_get(&sh->wants, resource);
-}
-
-struct shape *shape_memory(struct shape *sh)
-{
-	return sh->core;
+	return s->epoch + s->near_epoch;
 }
 
 /* --- seats --- */
@@ -136,7 +81,7 @@ static void count_amounts(struct space *s, struct node *n, const struct shape *s
 {
 	/* 2048 pods with the largest requests there are would wrap it, and come back right when they go. */
 	for (size_t i = 0; i < sh->wants.n; i++) {
-		uint64_t more = (uint64_t)(sign * sh->wants.v[i]);
+		uint64_t more = (uint64_t)sign * (uint64_t)sh->wants.v[i];
 		int64_t *used = amounts_at(&n->used, i);
 		int64_t *all = amounts_at(&s->used, i);
 
@@ -181,6 +126,8 @@ static void put(struct space *s, struct seat *seat, struct node *n, card_set car
 		cards_hold(&n->cards, &sh->cards, cards);
 		node_update_cards(n);
 	}
+	if (sh->who && neighbours_sit(s->neighbours, sh->who, sh->near, n->slot))
+		s->near_epoch++;
 	node_update(s, n);
 }
 
@@ -195,17 +142,20 @@ static void take(struct space *s, struct seat *seat)
 		cards_release(&n->cards, &sh->cards, seat->cards);
 		node_update_cards(n);
 	}
+	neighbours_rise(s->neighbours, sh->who, sh->near, n->slot);
 	seat->node = NULL;
 	seat->cards = 0;
 	s->ghosts |= !n->seen && !n->pods;
 	node_update(s, n);
 }
 
+/* With its shape: the seat may be somebody else's when it is undone. */
 static void remember(struct space *s, enum undo_what what, struct seat *seat)
 {
+	struct undo u = { .what = what, .seat = seat, .node = seat->node, .cards = seat->cards, .shape = seat->shape };
+
 	if (s->depth)
-		ARRAY_PUSH(s->log, s->nlog, s->cap_log,
-			   ((struct undo){ .what = what, .seat = seat, .node = seat->node, .cards = seat->cards }));
+		ARRAY_PUSH(s->log, s->nlog, s->cap_log, u);
 }
 
 void space_sit(struct space *s, struct seat *seat, struct node *n, card_set cards)
@@ -236,7 +186,8 @@ void space_rise(struct space *s, struct seat *seat)
 
 size_t space_mark(struct space *s)
 {
-	ARRAY_PUSH(s->log, s->nlog, s->cap_log, ((struct undo){ .what = UNDO_MARK, .stamp = s->epoch }));
+	ARRAY_PUSH(s->log, s->nlog, s->cap_log,
+		   ((struct undo){ .what = UNDO_MARK, .stamp = s->epoch, .near_stamp = s->near_epoch }));
 	s->depth++;
 	return s->nlog - 1;
 }
@@ -245,9 +196,11 @@ static void undo_one(struct space *s, const struct undo *u)
 {
 	switch (u->what) {
 	case UNDO_SIT:
+		u->seat->shape = u->shape;
 		take(s, u->seat);
 		break;
 	case UNDO_RISE:
+		u->seat->shape = u->shape;
 		put(s, u->seat, u->node, u->cards);
 		break;
 	case UNDO_FAILED:
@@ -255,6 +208,7 @@ static void undo_one(struct space *s, const struct undo *u)
 		break;
 	case UNDO_MARK:
 		s->epoch = u->stamp;
+		s->near_epoch = u->near_stamp;
 		break;
 	}
 }

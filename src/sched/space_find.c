@@ -12,6 +12,7 @@ struct search {
 	const struct shape *shape;
 	const struct rules *rules;
 	const struct space_filter *filter;
+	bool near;     /* neighbours matter */
 	bool filtered; /* a node was there, but the filter did not allow it */
 	struct node *best;
 	int64_t score; /* of the best */
@@ -59,6 +60,8 @@ static int64_t score_of(const struct search *q, const struct node *n)
 	int64_t part = q->shape->cards.part_mib;
 
 	/* A card that is shared already, rather than one that others could have whole. */
+	if (q->near)
+		wish += near_score(q->space->neighbours, q->shape->who, q->shape->near, n->slot);
 	return 2 * wish + (part && part <= n->part_open);
 }
 
@@ -72,6 +75,8 @@ static bool consider(struct search *q, struct node *n)
 		return false;
 	if ((sh->nports && node_ports_refuse(n, sh)) ||
 	    ((sh->cards.whole || sh->cards.part_mib) && !node_cards_suffice(n, sh)))
+		return false;
+	if (q->near && near_judge(q->space->neighbours, sh->who, sh->near, n->slot) != NEAR_OK)
 		return false;
 	if (q->filter && !q->filter->allows(q->filter->arg, n, sh)) {
 		q->filtered = true;
@@ -141,20 +146,48 @@ static void search(struct search *q)
 		search_kind(q, NODE_CARDS);
 }
 
+/* --- neighbours --- */
+
+static bool node_counts(void *arg, size_t node, bool affinity, bool taints)
+{
+	const struct search *q = arg;
+	const struct node *n = node < q->space->nslots ? q->space->slots[node] : NULL;
+	const uint64_t *set = taints ? q->rules->accept : q->rules->affine;
+
+	if (!n || !n->seen)
+		return false;
+	return (!affinity && !taints) || (set[n->rank / 64] >> n->rank % 64 & 1);
+}
+
+bool space_prepare_near(struct space *s, const struct shape *sh)
+{
+	struct search q = { .space = s, .rules = sh->rules };
+
+	if (!neighbours_matter(s->neighbours, sh->who, sh->near))
+		return false;
+	near_prepare(s->neighbours, sh->near,
+		     &(struct near_nodes){ .all = !sh->selector && !sh->terms, .counts = node_counts, .arg = &q });
+	return true;
+}
+
+/* --- finding --- */
+
 /* Within a trial it is forgotten with the trial. */
 static void remember_failure(struct space *s, struct shape *sh)
 {
-	struct shape *m = shape_memory(sh);
+	struct shape *m = shape_memory(s, sh);
 
 	if (s->depth)
 		ARRAY_PUSH(s->log, s->nlog, s->cap_log,
 			   ((struct undo){ .what = UNDO_FAILED, .shape = m, .stamp = m->failed }));
-	m->failed = space_epoch(s);
+	m->failed = shape_epoch(s, m);
 }
 
 bool space_failed(const struct space *s, const struct shape *sh)
 {
-	return shape_memory((struct shape *)sh)->failed == space_epoch(s);
+	uint64_t epoch = shape_epoch(s, sh);
+
+	return sh->failed == epoch || sh->core->failed == epoch;
 }
 
 bool space_find(struct space *s, struct seat *seat, const struct space_filter *filter)
@@ -166,7 +199,10 @@ bool space_find(struct space *s, struct seat *seat, const struct space_filter *f
 		return false;
 	space_settle(s);
 	rules_settle(s, core->rules);
+	q.near = (seat->shape->who || core->near) && space_prepare_near(s, seat->shape);
 	q.limit = 2 * (int64_t)core->rules->best + (core->cards.part_mib > 0);
+	if (q.near && neighbours_have_wishes(s->neighbours, seat->shape->who, core->near))
+		q.limit = INT64_MAX;
 	search(&q);
 	if (!q.best) {
 		if (!q.filtered)

@@ -260,14 +260,22 @@ void node_update_cards(struct node *n)
 	n->part_most = cards_part_most(&n->cards);
 }
 
+/* As in space.c: sums of absurd numbers may wrap, and come back right. */
+static void add_all(struct amounts *sum, const struct amounts *a, int sign)
+{
+	for (size_t i = 0; i < a->n; i++) {
+		int64_t *at = amounts_at(sum, i);
+
+		*at = (int64_t)((uint64_t)*at + (uint64_t)sign * (uint64_t)a->v[i]);
+	}
+}
+
 static void count_total(struct space *s, const struct node *n, int sign)
 {
 	if (!n->takes)
 		return;
-	for (size_t i = 0; i < n->allocatable.n; i++)
-		*amounts_at(&s->total, i) += sign * n->allocatable.v[i];
-	for (size_t i = 0; i < n->used.n; i++)
-		*amounts_at(&s->used, i) += sign * n->used.v[i];
+	add_all(&s->total, &n->allocatable, sign);
+	add_all(&s->used, &n->used, sign);
 }
 
 static void put_part(json_t *parts, const char *name, const json_t *part)
@@ -294,11 +302,12 @@ static json_t *cards_without_holders(const json_t *node)
 static json_t *parts_of(const json_t *node)
 {
 	const json_t *allocatable = jsonx_at(node, "status.allocatable");
+	const json_t *labels = jsonx_at(node, "metadata.labels");
 	json_auto_t *cards = cards_without_holders(node);
 	json_t *parts = json_pack("{s:b, s:b}", "unschedulable", jsonx_bool_or(node, "spec.unschedulable", false),
 				  "ready", streq(condition_status(node, "Ready"), "True"));
 
-	put_part(parts, "labels", jsonx_at(node, "metadata.labels"));
+	json_object_set_new(parts, "labels", labels ? json_incref((json_t *)labels) : json_object());
 	put_part(parts, "taints", jsonx_at(node, "spec.taints"));
 	put_part(parts, "allocatable", allocatable ? allocatable : jsonx_at(node, "status.capacity"));
 	put_part(parts, "cards", cards);
@@ -341,6 +350,7 @@ void space_set_node(struct space *s, const json_t *node)
 	node_forget(n);
 	n->seen = json_incref(parts);
 	node_read(s, n, node);
+	neighbours_set_node(s->neighbours, n->slot, n->view.labels);
 	count_total(s, n, 1);
 	n->kind = amounts_get(&n->allocatable, RESOURCE_GPU) > 0 ? NODE_CARDS : NODE_PLAIN;
 	if (!known || s->unranked || kind != n->kind)
@@ -360,6 +370,7 @@ void space_remove_node(struct space *s, const char *name)
 		return;
 	count_total(s, n, -1);
 	node_forget(n);
+	neighbours_set_node(s->neighbours, n->slot, NULL);
 	n->level = -1;
 	s->unranked = true;
 	node_update(s, n);

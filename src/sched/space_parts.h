@@ -9,6 +9,7 @@
 #ifndef STOKER_SCHED_SPACE_PARTS_H
 #define STOKER_SCHED_SPACE_PARTS_H
 
+#include "sched/neighbours.h"
 #include "sched/parts.h"
 #include "sched/space.h"
 
@@ -50,11 +51,13 @@ struct rules {
 	struct shape like;  /* has only what is about nodes */
 	uint64_t layout;    /* of the space, for what follows; 0: nothing is there yet */
 	uint64_t *accept;   /* by rank */
+	uint64_t *affine;   /* those of the right labels, whatever their taints; NULL: nobody asks */
 	int32_t *wishes;    /* by rank, how much it is wished for; NULL: no node more than another */
 	int32_t best;       /* the highest of them among nodes that are accepted */
 	struct node **only; /* those that it names, if it names them */
 	size_t nonly, cap_only;
-	bool names; /* it does */
+	bool names;   /* it does */
+	bool spreads; /* somebody asks for `affine` */
 };
 
 enum undo_what { UNDO_SIT, UNDO_RISE, UNDO_FAILED, UNDO_MARK };
@@ -63,8 +66,9 @@ struct undo {
 	struct seat *seat;
 	struct node *node;
 	card_set cards;
-	struct shape *shape; /* UNDO_FAILED */
-	uint64_t stamp;      /* and what it was; UNDO_MARK: the epoch */
+	struct shape *shape;
+	uint64_t stamp; /* UNDO_FAILED: what it was; UNDO_MARK: the epoch */
+	uint64_t near_stamp;
 };
 
 struct space {
@@ -85,7 +89,8 @@ struct space {
 	size_t left_slots;
 	struct levels levels[NODE__KINDS];
 	struct amounts total, used; /* of nodes that take pods */
-	uint64_t epoch;
+	struct neighbours *neighbours;
+	uint64_t epoch, near_epoch;
 	uint64_t nodes_epoch; /* grows when nodes change */
 	struct undo *log;
 	size_t nlog, cap_log, depth;
@@ -126,8 +131,13 @@ bool node_lacks(const struct space *s, const struct node *n, const struct shape 
 /* Enough whole cards or a part of one, of the kind that is wanted. */
 bool node_cards_suffice(const struct node *n, const struct shape *sh);
 
-/* --- space.c --- */
-/* What of the shape's failures and reasons is the same for all that share its demands. */
-struct shape *shape_memory(struct shape *sh);
+/* Whether neighbours matter, with the numbers that judging needs. */
+bool space_prepare_near(struct space *s, const struct shape *sh);
+
+/* --- space_shape.c --- */
+/* Where failures and reasons are kept: by the core, unless those who sit shun just this one. */
+struct shape *shape_memory(const struct space *s, struct shape *sh);
+/* Grows when there may be room for it. */
+uint64_t shape_epoch(const struct space *s, const struct shape *sh);
 
 #endif

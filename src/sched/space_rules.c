@@ -25,7 +25,8 @@ static void rules_text(const struct shape *sh, struct sbuf *out)
 	add_part(out, sh->terms);
 	add_part(out, sh->tolerations);
 	add_part(out, sh->preferred);
-	sbuf_addf(out, "%s\n%lld", sh->cards.model ? sh->cards.model : "", (long long)sh->cards.least_mib);
+	sbuf_addf(out, "%s\n%lld\n%d", sh->cards.model ? sh->cards.model : "", (long long)sh->cards.least_mib,
+		  sh->near != NULL);
 }
 
 /* [{"weight", "preference"}] as [{"weight", "terms": [preference]}], which is how terms are matched. */
@@ -76,6 +77,7 @@ static struct rules *rules_new(const struct shape *sh, const char *text)
 	r->like.cards.model = sh->cards.model ? xstrdup(sh->cards.model) : NULL;
 	r->like.cards.least_mib = sh->cards.least_mib;
 	r->names = names_nodes(sh->terms);
+	r->spreads = sh->near != NULL;
 	return r;
 }
 
@@ -105,6 +107,7 @@ void rules_unref(struct space *s, struct rules *r)
 	json_decref(r->like.preferred);
 	free((char *)r->like.cards.model);
 	free(r->accept);
+	free(r->affine);
 	free(r->wishes);
 	free(r->only);
 	free(r->text);
@@ -146,6 +149,11 @@ static void judge(const struct space *s, struct rules *r, const struct node *n)
 	int32_t wish;
 
 	r->accept[n->rank / 64] &= ~bit;
+	if (r->affine)
+		r->affine[n->rank / 64] &= ~bit;
+	if (r->affine && node_selector_matches(r->like.selector, n->view.labels) &&
+	    node_terms_match(r->like.terms, n->view.labels, n->name))
+		r->affine[n->rank / 64] |= bit;
 	if (!accepts(r, n))
 		return;
 	r->accept[n->rank / 64] |= bit;
@@ -183,8 +191,10 @@ void rules_settle(struct space *s, struct rules *r)
 	if (r->layout == s->layout)
 		return;
 	free(r->accept);
+	free(r->affine);
 	free(r->wishes);
 	r->accept = xcalloc(s->words + 1, sizeof(*r->accept));
+	r->affine = r->spreads ? xcalloc(s->words + 1, sizeof(*r->affine)) : NULL;
 	r->wishes = NULL;
 	r->best = 0;
 	r->layout = s->layout;

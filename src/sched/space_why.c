@@ -28,6 +28,15 @@ static void reason_add(struct reasons *r, const char *text)
 	ARRAY_PUSH(r->items, r->n, r->cap, ((struct reason){ xstrdup(text), 1 }));
 }
 
+static size_t reasons_count(const struct reasons *r)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < r->n; i++)
+		sum += r->items[i].count;
+	return sum;
+}
+
 static void add_lack(const struct space *s, size_t resource, struct reasons *r)
 {
 	auto_free char *text = resource == RESOURCE_PODS ? xstrdup("Too many pods")
@@ -36,8 +45,18 @@ static void add_lack(const struct space *s, size_t resource, struct reasons *r)
 	reason_add(r, text);
 }
 
-static void explain_room(const struct space *s, const struct node *n, const struct shape *sh, struct reasons *r)
+/* It has cards, but none of those that are wanted. */
+static bool has_no_such_card(const struct node *n, const struct shape *sh)
 {
+	struct cards_want w = { .model = sh->cards.model, .least_mib = sh->cards.least_mib };
+
+	return n->cards.n && (w.model || w.least_mib) && !cards_fit(&n->cards, &w);
+}
+
+/* Whether there was something to say. */
+static bool explain_room(const struct space *s, const struct node *n, const struct shape *sh, struct reasons *r)
+{
+	size_t before = reasons_count(r);
 	bool lacks_cards = false;
 
 	for (size_t i = 0; i < sh->wants.n; i++)
@@ -45,8 +64,19 @@ static void explain_room(const struct space *s, const struct node *n, const stru
 			lacks_cards |= i == RESOURCE_GPU || i == RESOURCE_GPU_MEMORY;
 			add_lack(s, i, r);
 		}
-	if (!lacks_cards && !node_cards_suffice(n, sh))
+	if (has_no_such_card(n, sh))
+		reason_add(r, "node(s) didn't have the requested GPU model or memory");
+	else if (!lacks_cards && !node_cards_suffice(n, sh))
 		add_lack(s, sh->cards.part_mib ? RESOURCE_GPU_MEMORY : RESOURCE_GPU, r);
+	return reasons_count(r) > before;
+}
+
+static void explain_neighbours(const struct space *s, const struct node *n, const struct shape *sh, struct reasons *r)
+{
+	enum near_verdict v = near_judge(s->neighbours, sh->who, sh->near, n->slot);
+
+	if (v != NEAR_OK)
+		reason_add(r, near_text(v));
 }
 
 /* As the filters of Kubernetes' scheduler: the first that refuses a node speaks for it. */
@@ -58,8 +88,8 @@ static void explain_node(const struct space *s, const struct node *n, const stru
 		reason_add(r, why.p);
 	else if (node_ports_refuse(n, sh))
 		reason_add(r, "node(s) didn't have free ports for the requested pod ports");
-	else
-		explain_room(s, n, sh, r);
+	else if (!explain_room(s, n, sh, r))
+		explain_neighbours(s, n, sh, r);
 }
 
 /* Kubernetes sorts the reasons with their numbers before them. */
@@ -88,6 +118,8 @@ static void explain(struct space *s, const struct shape *sh, struct sbuf *out)
 	struct reasons r = { 0 };
 
 	space_settle(s);
+	rules_settle(s, sh->rules);
+	space_prepare_near(s, sh);
 	for (size_t i = 0; i < s->nranks; i++)
 		explain_node(s, s->by_rank[i], sh, &r);
 	if (s->nranks)
@@ -102,14 +134,14 @@ static void explain(struct space *s, const struct shape *sh, struct sbuf *out)
 const char *space_why(struct space *s, struct shape *sh)
 {
 	auto_sbuf struct sbuf out = SBUF(LIMIT_STATUS_TEXT);
-	struct shape *m = shape_memory(sh);
+	struct shape *m = shape_memory(s, sh);
 
-	if (m->why && m->explained == space_epoch(s))
+	if (m->why && m->explained == shape_epoch(s, m))
 		return m->why;
 	explain(s, sh, &out);
 	free(m->why);
 	m->why = sbuf_steal(&out);
-	m->explained = s->depth ? 0 : space_epoch(s);
+	m->explained = s->depth ? 0 : shape_epoch(s, m);
 	return m->why;
 }
 

@@ -560,3 +560,86 @@ TEST("what no node could ever take is told with the numbers")
 	leave(s, &a);
 	space_free(s);
 }
+
+static struct shape *shape_of_pod(struct space *s, const char *text)
+{
+	json_auto_t *pod = sample_json(text);
+
+	return space_shape(s, pod);
+}
+
+static void set_card_node(struct space *s, const char *name, const char *cards)
+{
+	json_auto_t *list = sample_json(cards);
+	auto_free char *note = json_dumps(list, JSON_COMPACT);
+	json_auto_t *node = sample_json("{'metadata':{'annotations':{}},'status':{" READY
+					",'allocatable':{'cpu':'8','pods':'9','nvidia.com/gpu':'2'}}}");
+
+	jsonx_set_new(node, "metadata.name", json_string(name));
+	json_object_set_new(jsonx_at(node, "metadata.annotations"), CARDS_ANNOTATION, json_string(note));
+	space_set_node(s, node);
+}
+
+#define MODEL(model, want) "{'metadata':{'annotations':{'stoker.dev/gpu-model':'" model "'}},'spec':{" WANT(want) "}}"
+#define PART(mib)          "{'spec':{'containers':[{'resources':{'limits':{'stoker.dev/gpu-memory':'" mib "'}}}]}}"
+
+static const char *goes_to(struct space *s, const char *pod)
+{
+	struct shape *sh = shape_of_pod(s, pod);
+	const char *out = verdict_of(s, sh);
+
+	space_shape_unref(s, sh);
+	return out;
+}
+
+TEST("a pod gets cards of the model it names, and shared ones are filled first")
+{
+	struct space *s = space_new();
+	struct seat a = { 0 };
+	struct seat b = { 0 };
+
+	set_card_node(s, "v",
+		      "[{'index':0,'name':'V100','memoryBytes':17179869184,'shareable':true},{'index':1,'name':'V100'"
+		      ",'memoryBytes':17179869184,'shareable':true}]");
+	set_card_node(s, "a",
+		      "[{'index':0,'name':'A100','memoryBytes':42949672960,'shareable':true},{'index':1,'name':'V100'"
+		      ",'memoryBytes':17179869184}]");
+	CHECK_STR(goes_to(s, MODEL("a100", "'nvidia.com/gpu':'1'")), "a");
+	CHECK_STR(goes_to(s, MODEL("V100", "'nvidia.com/gpu':'2'")), "v");
+	CHECK_STR(goes_to(s, MODEL("a100", "'nvidia.com/gpu':'2'")),
+		  "0/2 nodes are available: 1 Insufficient nvidia.com/gpu, 1 node(s) didn't have the requested GPU "
+		  "model or "
+		  "memory.");
+	CHECK_STR(goes_to(s, PART("4096")), "a");
+	CHECK_STR(goes_to(s, PART("17Gi")), "a");
+	a.shape = shape_of_pod(s, PART("4096"));
+	space_sit(s, &a, space_node(s, "v"), 0);
+	CHECK_INT(a.cards, 1);
+	CHECK_STR(goes_to(s, PART("12288")), "v"); /* where one is shared already */
+	CHECK_STR(goes_to(s, PART("12289")), "v"); /* its other card: it is fuller */
+	CHECK_STR(goes_to(s, PART("16385")), "a");
+	CHECK_STR(goes_to(s, MODEL("V100", "'nvidia.com/gpu':'2'")),
+		  "0/2 nodes are available: 2 Insufficient nvidia.com/gpu.");
+	b.shape = shape_of_pod(s, MODEL("V100", "'nvidia.com/gpu':'1'"));
+	space_sit(s, &b, space_node(s, "v"), 2);
+	CHECK_INT(b.cards, 2);
+	CHECK_STR(goes_to(s, MODEL("V100", "'nvidia.com/gpu':'1'")), "a");
+	leave(s, &a);
+	leave(s, &b);
+	CHECK_STR(goes_to(s, MODEL("V100", "'nvidia.com/gpu':'2'")), "v");
+	space_free(s);
+}
+
+TEST("a shape without a pod asks for the same as one with")
+{
+	struct space *s = space_new();
+	struct shape *sh = space_shape_plain(s, 1500, 1 << 20, 2, "A100");
+
+	CHECK_INT(shape_wants(sh, RESOURCE_CPU), 1500);
+	CHECK_INT(shape_wants(sh, RESOURCE_MEMORY), 1 << 20);
+	CHECK_INT(shape_wants(sh, RESOURCE_GPU), 2);
+	CHECK_INT(shape_wants(sh, RESOURCE_PODS), 1);
+	CHECK_STR(sh->cards.model, "A100");
+	space_shape_unref(s, sh);
+	space_free(s);
+}
