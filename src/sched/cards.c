@@ -145,7 +145,7 @@ static void read_plain(struct cards *c, const json_t *node)
 json_t *cards_of_node(const json_t *node)
 {
 	const json_t *note = json_object_get(jsonx_at(node, "metadata.annotations"), CARDS_ANNOTATION);
-	struct err e = { 0 };
+	struct err e = ERR_INIT;
 	json_t *list = NULL;
 
 	if (json_is_string(note) &&

@@ -44,7 +44,7 @@ static json_t *merged_selector(const json_t *term, const json_t *labels)
 static struct selector *read_selector(const json_t *v)
 {
 	struct selector *s = NULL;
-	struct err e = { 0 };
+	struct err e = ERR_INIT;
 
 	return selector_from_json(v, &s, &e) < 0 ? NULL : s;
 }

@@ -158,16 +158,29 @@ static void remember(struct space *s, enum undo_what what, struct seat *seat)
 		ARRAY_PUSH(s->log, s->nlog, s->cap_log, u);
 }
 
+static void get_up(struct space *s, struct seat *seat)
+{
+	remember(s, UNDO_RISE, seat);
+	take(s, seat);
+	s->epoch++;
+}
+
 void space_sit(struct space *s, struct seat *seat, struct node *n, card_set cards)
 {
-	if (seat->node)
-		space_rise(s, seat);
+	struct node *old = seat->node;
+
+	if (old == n && (!cards || cards == seat->cards))
+		return;
+	if (old)
+		get_up(s, seat);
 	if (!wants_cards(seat->shape))
 		cards = 0;
 	else if (!cards)
 		cards = cards_pick(&n->cards, &seat->shape->cards);
 	put(s, seat, n, cards);
 	remember(s, UNDO_SIT, seat);
+	if (old)
+		node_drop_if_empty(s, old);
 }
 
 void space_rise(struct space *s, struct seat *seat)
@@ -176,9 +189,7 @@ void space_rise(struct space *s, struct seat *seat)
 
 	if (!n)
 		return;
-	remember(s, UNDO_RISE, seat);
-	take(s, seat);
-	s->epoch++;
+	get_up(s, seat);
 	node_drop_if_empty(s, n);
 }
 

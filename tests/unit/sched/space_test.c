@@ -319,8 +319,13 @@ TEST("pods of a node that is not known yet are counted when it comes")
 {
 	struct space *s = space_new();
 	struct seat one = put(s, WANT("'cpu':'1'"), "a");
+	uint64_t epoch = space_epoch(s);
 
 	CHECK_INT(space_count_nodes(s), 0);
+	space_sit(s, &one, space_node(s, "a"), 0);
+	CHECK_INT(space_epoch(s), epoch); /* it is there already */
+	space_sit(s, &one, space_node(s, "a"), 1);
+	CHECK_STR(node_name(one.node), "a");
 	set_node(s, SMALL, "a");
 	CHECK_STR(verdict(s, WANT("'cpu':'1'")), "0/1 nodes are available: 1 Insufficient cpu.");
 	space_remove_node(s, "a");
