@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* pod_gang.c - the programs of a gang start when all its pods here can be found by name
  *
- * Pods that say in annotations that they belong together get their nodes together (sched/gang.h).  The first of them
+ * Pods that say in annotations that they belong together get their nodes together (sched/world.h).  The first of them
  * would start looking for the others before these have an address, so it waits until all of them on this node are set
  * up.  How many are on other nodes nobody here knows; for those that may only not have been heard of yet it waits a
  * moment.  A pod that cannot be set up does not hold the others for ever.

@@ -2,12 +2,13 @@
 /* backfill.h - who gets a reservation, and who may start in front of it; pure
  *
  * The first works of a pass that find no room get a reservation each: the earliest moment at which, by the walltimes of
- * what runs, there is room for all their members, and the nodes there.  A work behind them starts only if, at every
- * moment of its own walltime, each reservation still has its room.
+ * what runs and by the reservations before it, there is room for all their members.  A work behind them starts only if
+ * it leaves each reservation its room at the moment when that begins.
  *
- * What runs without a walltime never ends as far as is known.  If no moment can be told, the reservation is of nodes
- * without a time: those where the least stands in the way, and nobody else sits down there who might still be there
- * when they become free.  So even then an old large work does not starve.
+ * What runs without a walltime never ends as far as is known.  If no moment can be told, a work gets a reservation only
+ * when it has waited long: of the nodes where the least stands in its way, from the unknown moment on when that is
+ * gone. Nobody else sits down in that room.  So small work without a walltime flows around a large one for a while, but
+ * not for ever.
  */
 #ifndef STOKER_SCHED_BACKFILL_H
 #define STOKER_SCHED_BACKFILL_H
@@ -24,45 +25,45 @@
 struct work;
 
 struct reservation {
-	struct work *work;        /* NULL: an advance reservation or a maintenance, of `nodes` */
-	int64_t start_ms, end_ms; /* TIME_UNKNOWN: not before something without a walltime ends; never ends */
-	int64_t *left;            /* what others may use at each node while it is there: slots x resources */
-	size_t nodes;             /* slots */
+	struct work *work;        /* NULL: nodes that are blocked for a time */
+	int64_t start_ms, end_ms; /* TIME_UNKNOWN: not before something without a walltime ends; never */
+	struct seat *seats;       /* where its members would sit */
+	size_t nseats;
+	int64_t *left; /* what others may use of each node from its start on: slots x resources */
+	size_t slots;
+};
+
+/* When something that runs ends at the latest. */
+struct ending {
+	int64_t at_ms; /* TIME_UNKNOWN */
+	struct work *work;
 };
 
 struct backfill {
 	struct reservation items[RESERVATIONS_MOST];
 	size_t n;
 	size_t resources;
-	/* What runs, by when it ends; refreshed by backfill_begin(). */
-	struct ending *endings;
+	struct ending *endings; /* of what runs */
 	size_t nendings, cap_endings;
+	bool sorted;
+	int64_t patience_ms; /* how long a work waits before it gets a reservation of an unknown moment */
 };
 
-/* When something that runs ends at the latest, and what it gives back then. */
-struct ending {
-	int64_t at_ms; /* TIME_UNKNOWN */
-	struct work *work;
-};
-
-void backfill_init(struct backfill *b);
+void backfill_init(struct backfill *b, int64_t patience_ms);
 void backfill_done(struct backfill *b);
 /* A pass begins: reservations of the last one are forgotten. */
 void backfill_begin(struct backfill *b, struct space *s, int64_t now_ms, struct work *const *running, size_t n);
-/* A reservation for a work that finds no room now; NULL if there are as many as may be. */
+/* A reservation for a work that finds no room now, or NULL: there are as many as may be, or nothing can be said. */
 struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct work *w, int64_t now_ms);
-/* Nodes that are somebody's, or nobody's, for a time: no work sits there that would still be there at start_ms.
- * nodes: names, NULL-terminated. */
+/* Nodes that are nobody's for a time: no work sits there that would still be there at start_ms.  NULL-terminated. */
 void backfill_block(struct backfill *b, struct space *s, const char *const *nodes, int64_t start_ms, int64_t end_ms);
-/* For space_find(): may something that lasts until end_ms sit at a node, as far as reservations go?  Set up `f` with
- * it. */
+/* For space_find(): may something that lasts from now_ms to end_ms sit at a node, as far as reservations go? */
 struct backfill_check {
 	const struct backfill *backfill;
 	int64_t now_ms, end_ms;
-	const struct work *self; /* its own reservation does not count */
 };
-void backfill_filter(struct backfill_check *c, struct space_filter *ret);
-/* It sat down and will be there until end_ms: what it takes from the reservations' remainders. */
-void backfill_took(struct backfill *b, const struct seat *seat, int64_t end_ms);
+bool backfill_allows(const struct backfill_check *c, const struct node *n, const struct shape *sh);
+/* A work has begun in this pass, or has more members with a fresh seat: what they take from the reservations. */
+void backfill_took(struct backfill *b, struct work *w, int64_t end_ms);
 
 #endif

@@ -17,54 +17,58 @@
 #include <stdint.h>
 
 #define FAIR_HALF_LIFE (7 * 24 * 3600) /* seconds */
+#define FAIR_AHEAD     3600            /* seconds that what runs now counts in advance */
 
 struct fair;
 struct share; /* a node of the tree */
 
 struct fair *fair_new(int64_t half_life /* seconds; 0: nothing is remembered */);
 void fair_free(struct fair *f);
-/* Time goes on; a clock that is set back does nothing. */
+/* Time goes on, and what runs is charged for it; a clock that is set back does nothing. */
 void fair_now(struct fair *f, int64_t now_ms);
 
 /* Found or made: "queue", or "group" in a queue, or "user" in a group.  parent NULL: at the top. */
 struct share *fair_share(struct fair *f, struct share *parent, const char *name);
+/* A list of a user's for what is equal in some way, so that all of it can be skipped at once.  A user's lists have no
+ * shares of their own: the older thing goes first.  It is gone when it is empty. */
+struct share *fair_list(struct fair *f, struct share *user, const char *name);
 const char *share_name(const struct share *s);
 struct share *share_parent(const struct share *s);
+/* Above 0; 1 at first. */
 void share_set_weight(struct fair *f, struct share *s, double weight);
-/* `amount` of use now (fraction of the machine times seconds), for the leaf and all above it. */
-void fair_charge(struct fair *f, struct share *leaf, double amount);
-/* What counts of it now, and that for its weight. */
+/* Something of this cost, a fraction of the machine, begins to run for a leaf, or (below 0) has ended. */
+void fair_run(struct fair *f, struct share *leaf, double cost);
+/* What counts now of what it used, in seconds of the whole machine; and with what runs, for its weight. */
 double share_use(const struct fair *f, const struct share *s);
 double share_level(const struct fair *f, const struct share *s);
-/* The share of the machine that the tree promises it, 0..1, among those with `active` work. */
-double share_due(const struct share *s);
+/* What the weights promise it, of those that wait or run now: 0..1. */
+double share_due(const struct fair *f, const struct share *s);
 
 /* --- walking in order ---
- * Leaves hold lists of waiting things, oldest first (`struct turn` embedded in them).  A walk hands them out in order
- * of whose turn it is; what is started is charged in advance, for the walk only, so that equals alternate. */
+ * Leaves hold lists of what waits (`struct turn` embedded in it).  A walk hands it out in order: higher ranks first,
+ * and in a rank by whose turn it is.  What is started on the way is told by fair_run(), so equals alternate. */
 struct turn {
 	struct share *leaf;       /* NULL: in no list */
-	struct turn *prev, *next; /* in the leaf's list */
-	int64_t rank;             /* higher first, before any fairness: a walk is over one rank after the other */
+	struct turn *prev, *next; /* in the leaf's list: by rank, then by age */
+	int64_t rank;             /* higher first, before any fairness */
 	uint64_t age;             /* lower is older */
 };
 void fair_enter(struct fair *f, struct share *leaf, struct turn *t);
 void fair_leave(struct fair *f, struct turn *t);
+size_t fair_waiting(const struct fair *f);
 
-struct fair_walk;
-/* One walk at a time.  Things may enter and leave meanwhile: who enters is seen by the next walk. */
-struct fair_walk *fair_walk_new(struct fair *f);
+/* One walk at a time; beginning one ends another.  Between two steps anything may enter, leave, begin and end: who
+ * enters may be seen only by the next walk. */
+void fair_walk_begin(struct fair *f);
 /* The next, or NULL at the end. */
-struct turn *fair_walk_next(struct fair_walk *w);
-/* What it handed out last was started, and would use so much: its leaf goes back in the line. */
-void fair_walk_charge(struct fair_walk *w, double amount);
-/* No more from this leaf, or from anything below this share, in this walk and rank (a limit is reached, a queue is
+struct turn *fair_walk_next(struct fair *f);
+/* Nothing more of a leaf, or of all below a share, in this rank (a limit is reached) or in the whole walk (the queue is
  * stopped). */
-void fair_walk_skip(struct fair_walk *w, struct share *s);
-void fair_walk_free(struct fair_walk *w);
+void fair_walk_skip(struct fair *f, struct share *s, bool all_ranks);
 
-/* Across restarts: {"now": seconds, "use": {"queue": {"group": {"user": number}}}}; reading adds to what is there. */
+/* Across restarts: {"at": seconds since 1970, "use": {"queue": {"group": {"user": number}}}}; reading adds to what is
+ * there. */
 json_t *fair_save(const struct fair *f);
-void fair_load(struct fair *f, const json_t *saved);
+void fair_load(struct fair *f, const json_t *saved, int64_t now_ms);
 
 #endif

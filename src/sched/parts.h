@@ -8,7 +8,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "sched/cards.h"
-#include "sched/first_fit.h"
+#include "sched/space.h"
 
 /* Resources have numbers, in order of appearance; these are fixed. */
 enum {
@@ -73,6 +73,7 @@ struct shape {
 	struct near_rules *near; /* which neighbours; NULL: any */
 	struct who *who;         /* as neighbours see it; NULL: nobody */
 	uint64_t judged;         /* state of the nodes for `impossible` */
+	struct shape_memo memo;  /* the caller's */
 	char *impossible;        /* why no node could ever take it, or NULL */
 };
 

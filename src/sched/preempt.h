@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* preempt.h - whom to evict so that a work of a higher priority has room; pure
  *
- * Only works of a lower priority, whole gangs of them, the cheapest: the lowest priority first, then as few as
- * possible, then those that have run for the shortest time.  Work that may not be requeued is taken only if nothing
- * else helps. What a PodDisruptionBudget protects is not taken.
+ * Only works of a lower priority, whole gangs of them, the cheapest: the lowest priority first, then those with which
+ * the least is lost of what was computed.  Work that may not be requeued is taken only if nothing else helps.  What a
+ * PodDisruptionBudget protects is not taken.
  */
 #ifndef STOKER_SCHED_PREEMPT_H
 #define STOKER_SCHED_PREEMPT_H
@@ -14,12 +14,15 @@ struct preempt_view {
 	struct space *space;
 	struct work *const *running;
 	size_t n;
+	int64_t now_ms;
+	const struct space_filter *filter; /* where the work may sit at all; NULL: anywhere */
 	/* Whether evicting all of it leaves every budget whole; NULL: there are none. */
 	bool (*may_evict)(void *arg, const struct work *w);
 	void *arg;
 };
 
-/* The victims, malloc'ed; 0 if there is no set that helps.  The space is as before. */
+/* The victims, malloc'ed; 0 if there is no set that helps, or those that are going already are enough.  The space is as
+ * before. */
 size_t preempt_plan(const struct preempt_view *v, struct work *w, struct work ***ret_victims);
 
 #endif

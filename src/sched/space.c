@@ -31,7 +31,7 @@ void space_free(struct space *s)
 		return;
 	for (size_t i = 0; i < s->nslots; i++)
 		if (s->slots[i])
-			node_free(s->slots[i]);
+			node_discard(s->slots[i]);
 	for (size_t k = 0; k < NODE__KINDS; k++) {
 		free(s->levels[k].bits);
 		free(s->levels[k].most);
@@ -73,6 +73,11 @@ size_t space_resources(const struct space *s)
 uint64_t space_epoch(const struct space *s)
 {
 	return s->epoch + s->near_epoch;
+}
+
+struct shape_memo *shape_memo(const struct space *s, struct shape *sh)
+{
+	return &shape_memory(s, sh)->memo;
 }
 
 /* --- seats --- */

@@ -46,6 +46,8 @@ size_t space_count_nodes(const struct space *s);
 /* All nodes together, of those that take pods; by resource number (parts.h). */
 int64_t space_total(const struct space *s, size_t resource);
 int64_t space_used(const struct space *s, size_t resource);
+/* A label of that name with the value "true" or none, or "name=value"; and PBS properties, stoker.dev/property-NAME. */
+bool node_has_property(const struct node *n, const char *property);
 
 /* What a pod asks for; one reference, to be given back by shape_unref() before space_free(). */
 struct shape *space_shape(struct space *s, const json_t *pod);
@@ -65,8 +67,15 @@ struct space_filter {
 	bool (*allows)(void *arg, const struct node *n, const struct shape *sh);
 	void *arg;
 };
-/* Sits down at the best node for it, by policy; false if there is none. filter may be NULL. */
+/* Sits down at the best node for it, by policy; false if there is none.  With a filter (or NULL) a failure says nothing
+ * about the shape: space_failed() stays as it was. */
 bool space_find(struct space *s, struct seat *seat, const struct space_filter *filter);
+/* A note of the caller's on a shape: what he found out about it in one of his passes. */
+struct shape_memo {
+	uint64_t pass;
+	int64_t value;
+};
+struct shape_memo *shape_memo(const struct space *s, struct shape *sh);
 /* True if the shape found no room since something was freed last: space_find() would say no again. */
 bool space_failed(const struct space *s, const struct shape *sh);
 /* Whether an empty machine would do: false, with the reason in words, if no node could ever take it. */
@@ -85,7 +94,8 @@ void space_keep(struct space *s, size_t mark);
 
 /* What is left at a node of each resource, for those who look ahead (backfill.c): `nresources` numbers. */
 size_t space_resources(const struct space *s);
-size_t node_index(const struct node *n); /* dense, below space_node_slots() */
+size_t node_index(const struct node *n);                               /* dense, below space_node_slots() */
+const struct node *space_node_at(const struct space *s, size_t index); /* NULL: nobody has that index now */
 size_t space_node_slots(const struct space *s);
 void node_left(const struct node *n, int64_t *ret, size_t nresources);
 

@@ -78,6 +78,23 @@ size_t node_index(const struct node *n)
 	return n->slot;
 }
 
+const struct node *space_node_at(const struct space *s, size_t index)
+{
+	return index < s->nslots ? s->slots[index] : NULL;
+}
+
+bool node_has_property(const struct node *n, const char *property)
+{
+	auto_free char *key = xasprintf("stoker.dev/property-%s", property);
+	const char *equals = strchr(property, '=');
+	auto_free char *name = xstrndup(property, equals ? (size_t)(equals - property) : strlen(property));
+	const char *value = json_string_value(json_object_get(n->view.labels, name));
+
+	if (equals)
+		return value && streq(value, equals + 1);
+	return (value && (!*value || streq(value, "true"))) || json_object_get(n->view.labels, key) != NULL;
+}
+
 size_t space_node_slots(const struct space *s)
 {
 	return s->nslots;
@@ -93,7 +110,7 @@ static void node_forget(struct node *n)
 	n->allocatable = (struct amounts){ 0 };
 }
 
-void node_free(struct node *n)
+void node_discard(struct node *n)
 {
 	node_forget(n);
 	cards_done(&n->cards);
@@ -109,7 +126,7 @@ void node_drop_if_empty(struct space *s, struct node *n)
 		return;
 	s->slots[n->slot] = NULL;
 	map_remove(&s->nodes, n->name);
-	node_free(n);
+	node_discard(n);
 }
 
 /* --- the index --- */

@@ -113,7 +113,7 @@ void node_update(struct space *s, struct node *n);
 void node_update_cards(struct node *n);
 /* No pods, not known, and nothing to be undone: it can go. */
 void node_drop_if_empty(struct space *s, struct node *n);
-void node_free(struct node *n);
+void node_discard(struct node *n);
 /* The exact most of a level. */
 void levels_tighten(struct space *s, struct levels *l, int level);
 

@@ -25,9 +25,10 @@ enum work_why {
 	WHY_NOT_SEEN, /* nobody has looked yet */
 	WHY_HELD,
 	WHY_NOT_BEFORE,
-	WHY_QUEUE_STOPPED,
-	WHY_LIMIT,      /* work->hit */
-	WHY_IMPOSSIBLE, /* no node could ever take it */
+	WHY_QUEUE_STOPPED, /* or there is no such queue */
+	WHY_LIMIT,         /* work->hit */
+	WHY_SHARE,         /* the queue may not borrow, and has its share of the machine */
+	WHY_IMPOSSIBLE,    /* no node could ever take it */
 	WHY_NO_ROOM,
 	WHY_RESERVED,   /* there is room, but it would delay another's reservation */
 	WHY_PREEMPTING, /* victims are going */
@@ -38,12 +39,13 @@ struct member {
 	char *id; /* the pod's uid */
 	struct seat seat;
 	bool bound; /* the API has it; otherwise the seat is ours to give */
+	bool fresh; /* the seat is from the last decision; whoever carries it out takes note and clears this */
 };
 
 struct queue;
 
 struct work {
-	struct turn turn; /* its place while it waits; turn.leaf is its user */
+	struct turn turn; /* its place while it waits; turn.leaf is a list of its user's */
 	char *key;        /* "ns/pods/name", or "ns/gang": unique */
 	struct queue *queue;
 	char *user, *group;
@@ -54,27 +56,40 @@ struct work {
 	unsigned holds;
 	bool may_preempt; /* its priority class says so */
 	bool may_requeue; /* as a victim it can wait and run again */
+	bool boosted;     /* so old that it goes before all others of its queue's priority */
 	size_t size;      /* so many members must have room at once */
 	struct member *members;
-	size_t n, cap, nbound;
+	size_t n, cap;
+	size_t nbound, nseated;          /* of them with a node as the API has it; and with a seat */
+	struct amount_of_limits asks;    /* of all members together */
+	struct amount_of_limits counted; /* what the queue and its user were charged with while it runs */
+	double cost;                     /* so was the tree of shares */
+	size_t running_at;               /* place in the world's list of what runs */
 	/* What the last pass found. */
 	enum work_why why;
 	struct limit_hit hit;
 	struct reservation *reservation; /* or NULL */
-	bool starting;                   /* seats are taken, bindings under way */
+	struct work *evicted_for;        /* it is being evicted; the other may be gone: only compare */
 	void *arg;                       /* the owner's */
 };
 
-/* A gang that has a member at a node has begun: the others follow one by one. */
+/* A gang that has a member with a seat has begun: the others follow one by one. */
 static inline bool work_has_begun(const struct work *w)
 {
-	return w->nbound > 0 || w->starting;
+	return w->nseated > 0;
+}
+
+/* One pod that is no gang. */
+static inline bool work_is_alone(const struct work *w)
+{
+	return w->n == 1 && w->size <= 1;
 }
 
 /* A queue as the plan sees it. */
 struct queue {
 	char *name;
 	int64_t priority;
+	bool exists; /* false: work names it, but nobody has made it or it was deleted */
 	bool enabled, started, borrowing;
 	double weight;
 	struct limits limits;
@@ -82,7 +97,7 @@ struct queue {
 	int64_t default_walltime_ms, max_walltime_ms; /* WALLTIME_NONE: none */
 	char **properties;                            /* labels or properties that nodes must have; NULL-terminated */
 	struct share *share;
-	size_t waiting, held, running;
+	size_t works, running; /* all, and those of them that have begun */
 };
 
 #endif

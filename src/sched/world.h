@@ -18,13 +18,15 @@ struct world;
 struct world_config {
 	int64_t half_life; /* seconds */
 	enum space_policy policy;
-	bool backfill, preemption, fair_share;
+	bool backfill, preemption;
+	bool fair_share;     /* false: in a queue, first come, first served */
+	int64_t patience_ms; /* see backfill.h */
 	int64_t starving_ms; /* a work that old goes before all of its queue's priority; 0: never */
 };
 #define WORLD_CONFIG                                                                                                   \
 	{                                                                                                              \
 		.half_life = FAIR_HALF_LIFE, .backfill = true, .preemption = true, .fair_share = true,                 \
-		.starving_ms = (int64_t)3 * 24 * 3600 * 1000                                                           \
+		.patience_ms = 3600 * 1000, .starving_ms = (int64_t)3 * 24 * 3600 * 1000                               \
 	}
 
 struct world *world_new(const struct world_config *config);
@@ -33,6 +35,12 @@ struct space *world_space(struct world *w);
 struct fair *world_fair(struct world *w);
 
 /* --- what is told --- */
+/* A Node, as space.h takes it. */
+void world_set_node(struct world *w, const json_t *node);
+void world_remove_node(struct world *w, const char *name);
+/* Something outside may have made a start possible: look again. */
+void world_touch(struct world *w);
+
 /* spec of a Queue, NULL for defaults.  A queue that is removed takes nothing new; what is in it stays. */
 struct queue *world_queue(struct world *w, const char *name, const json_t *spec);
 void world_remove_queue(struct world *w, const char *name);
@@ -56,6 +64,8 @@ void work_bound(struct world *w, struct work *work, const char *id, const char *
 		int64_t started_ms);
 /* Its binding was refused: its seat is free again, and it waits. */
 void work_unbound(struct world *w, struct work *work, const char *id);
+/* The budgets say whether all of a work may be evicted; NULL: always. */
+void world_set_budgets(struct world *w, bool (*may_evict)(void *arg, const struct work *work), void *arg);
 /* It has ended or was deleted.  A work without members is freed. */
 void work_gone(struct world *w, struct work *work, const char *id, int64_t now_ms);
 /* Nodes that are not to be used from a time on: maintenance, advance reservations (those named by `key` excepted). */
@@ -74,19 +84,31 @@ struct decisions {
 	bool more;       /* the pass is not at its end: go on soon */
 	int64_t next_ms; /* nothing will change before then unless something is told; TIME_UNKNOWN */
 };
-/* One slice of a pass; a new one begins if something has changed since the last was over.  It stops at the first
- * decision after `until_ns` (monotonic clock), or when `most` decisions are made. */
-void world_pass(struct world *w, int64_t now_ms, int64_t until_ns, size_t most, struct decisions *ret);
+/* One slice of a pass; a new one begins if something has changed since the last was over, or its time has come.  It
+ * ends when `stop` says so (asked now and then; NULL: never) or when `most` decisions are made.  What is started has
+ * its seats at once.  *ret is filled anew. */
+struct world_slice {
+	int64_t now_ms;
+	bool (*stop)(void *arg);
+	void *arg;
+	size_t most;
+};
+void world_pass(struct world *w, const struct world_slice *slice, struct decisions *ret);
 void decisions_done(struct decisions *d);
 
 /* --- what can be asked --- */
-/* All that waits in the order of a pass that starts nothing; false from the callback ends it. */
+/* All that could be started, in the order of a pass that starts nothing; false from the callback ends it. */
 void world_each_waiting(struct world *w, bool (*each)(void *arg, struct work *work, size_t position), void *arg);
 void world_each_running(struct world *w, bool (*each)(void *arg, struct work *work), void *arg);
-size_t world_count(const struct world *w, enum work_why why);
-/* When it will start if everything lasts as long as it may; TIME_UNKNOWN.  From the last forecast (forecast.h). */
-int64_t world_work_walltime(const struct work *work); /* its own, else the queue's default */
+/* Everything, in no order. */
+void world_each(struct world *w, bool (*each)(void *arg, struct work *work), void *arg);
+/* Why it waits as of now, for what was not looked at in the last pass too; sets work->why and work->hit. */
+enum work_why world_why(struct world *w, struct work *work, int64_t now_ms);
+/* Its own walltime, else its queue's default; in ms, WALLTIME_NONE. */
+int64_t work_walltime(const struct work *work);
+/* When it ends at the latest if it begins at that time; TIME_UNKNOWN. */
+int64_t work_end(const struct work *work, int64_t start_ms);
 /* The fraction of the machine that it uses or wants: the largest of its resources'. */
-double world_work_cost(const struct world *w, const struct work *work);
+double world_cost(const struct world *w, const struct work *work);
 
 #endif

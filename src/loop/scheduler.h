@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+/* scheduler.h - what the API asks of the scheduler: why something waits, who is in line, who used how much
+ *
+ * As loop/kubelet.h is for the node: the API has a door for questions that no stored object answers, the scheduler
+ * (sched/door.c) stands behind it, and cli/serve.c brings the two together.  All answers are at once.
+ */
+#ifndef STOKER_LOOP_SCHEDULER_H
+#define STOKER_LOOP_SCHEDULER_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct scheduler;
+
+struct scheduler_ops {
+	/* About pods, by uid (an array of texts), that wait or run; those that it does not know are left out.  An array
+	 * of
+	 * {"uids":[...],"queue","user","group","priority","state":"waiting"|"held"|"starting"|"running",
+	 *  "position" (in the queue, from 1; only if it waits in line),"size","why":"NO_ROOM",
+	 *  "sentence","help","submitted","started","expectedStart","endsBy": times or absent}, one for each work. */
+	json_t *(*why)(struct scheduler *s, const json_t *uids);
+	/* Everything that waits or runs, of one queue or (NULL) of all, in the order of their turn, running ones first:
+	 * the same rows with "namespace" and "pods":[names]. */
+	json_t *(*line)(struct scheduler *s, const char *queue, size_t most);
+	/* Use by "user", "group", "queue" or "job" between two times (seconds since 1970):
+	 * [{"name","jobs","gpuSeconds","cpuSeconds","memoryGiBSeconds","waitSeconds"}], the most first. */
+	int (*usage)(struct scheduler *s, const char *by, int64_t from, int64_t to, const char *user, json_t **ret,
+		     struct err *e);
+	/* The shares: {"queues":[{"name","weight","use","due","groups":[{...,"users":[...]}]}]}. */
+	json_t *(*shares)(struct scheduler *s);
+};
+
+struct scheduler {
+	const struct scheduler_ops *ops;
+};
+
+#endif

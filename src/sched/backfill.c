@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: Apache-2.0
+/* backfill.c - see backfill.h
+ *
+ * The future is tried out in the space itself: what ends by a moment rises, what is reserved by then sits down, and the
+ * work looks for seats; then everything is undone.  Each reservation remembers what would be left of every node at its
+ * beginning, so asking whether something may start in front of it is a comparison of a few numbers.
+ */
+#include "sched/backfill.h"
+
+#include "base/mem.h"
+#include "sched/world.h"
+
+void backfill_init(struct backfill *b, int64_t patience_ms)
+{
+	*b = (struct backfill){ .patience_ms = patience_ms };
+}
+
+static void forget(struct backfill *b)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		free(b->items[i].seats);
+		free(b->items[i].left);
+	}
+	b->n = 0;
+}
+
+void backfill_done(struct backfill *b)
+{
+	forget(b);
+	free(b->endings);
+}
+
+/* ---- what ends when ---- */
+
+/* What should have ended is taken to end now. */
+static int64_t end_of(const struct work *w, int64_t now_ms)
+{
+	int64_t end = w->evicted_for ? now_ms : work_end(w, w->started_ms);
+
+	return end < now_ms ? now_ms : end;
+}
+
+void backfill_begin(struct backfill *b, struct space *s, int64_t now_ms, struct work *const *running, size_t n)
+{
+	forget(b);
+	b->resources = space_resources(s);
+	b->nendings = 0;
+	b->sorted = false;
+	for (size_t i = 0; i < n; i++)
+		ARRAY_PUSH(b->endings, b->nendings, b->cap_endings,
+			   ((struct ending){ .at_ms = end_of(running[i], now_ms), .work = running[i] }));
+}
+
+/* Of those that never end the youngest is asked to make room in thought, and the least important. */
+static int by_end(const void *x, const void *y)
+{
+	const struct ending *a = x;
+	const struct ending *b = y;
+
+	if (a->at_ms != b->at_ms)
+		return a->at_ms < b->at_ms ? -1 : 1;
+	if (a->work->priority != b->work->priority)
+		return a->work->priority < b->work->priority ? -1 : 1;
+	return a->work->started_ms > b->work->started_ms ? -1 : a->work->started_ms < b->work->started_ms;
+}
+
+static void sort_endings(struct backfill *b)
+{
+	if (!b->sorted && b->nendings)
+		qsort(b->endings, b->nendings, sizeof(*b->endings), by_end);
+	b->sorted = true;
+}
+
+/* ---- trying the future out ---- */
+
+/* The state of a trial: how far time has gone. */
+struct future {
+	struct backfill *backfill;
+	struct space *space;
+	int64_t now_ms;
+	size_t ended; /* of the endings */
+	bool sat[RESERVATIONS_MOST], rose[RESERVATIONS_MOST];
+	struct seat *seats[RESERVATIONS_MOST]; /* of reservations that sit; ours */
+};
+
+static void rise_all(struct space *s, struct work *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->members[i].seat.node)
+			space_rise(s, &w->members[i].seat);
+}
+
+/* Reservations before this one take their room, and give it back at their end. */
+static void move_reservations(struct future *f, int64_t at_ms)
+{
+	for (size_t i = 0; i < f->backfill->n; i++) {
+		const struct reservation *r = &f->backfill->items[i];
+
+		if (!f->sat[i] && r->nseats && r->start_ms <= at_ms) {
+			f->sat[i] = true;
+			f->seats[i] = xcalloc(r->nseats, sizeof(*r->seats));
+			for (size_t k = 0; k < r->nseats; k++) {
+				f->seats[i][k] = (struct seat){ .shape = r->seats[k].shape };
+				space_sit(f->space, &f->seats[i][k], r->seats[k].node, 0);
+			}
+		}
+		if (f->sat[i] && !f->rose[i] && r->end_ms <= at_ms) {
+			f->rose[i] = true;
+			for (size_t k = 0; k < r->nseats; k++)
+				space_rise(f->space, &f->seats[i][k]);
+		}
+	}
+}
+
+/* The next moment at which anything changes after at_ms; TIME_UNKNOWN if only what never ends is left. */
+static int64_t next_moment(const struct future *f, int64_t at_ms)
+{
+	int64_t next = f->ended < f->backfill->nendings ? f->backfill->endings[f->ended].at_ms : TIME_UNKNOWN;
+
+	for (size_t i = 0; i < f->backfill->n; i++) {
+		const struct reservation *r = &f->backfill->items[i];
+
+		if (!f->sat[i] && r->nseats && r->start_ms > at_ms && r->start_ms < next)
+			next = r->start_ms;
+		if (!f->rose[i] && r->end_ms > at_ms && r->end_ms < next)
+			next = r->end_ms;
+	}
+	return next;
+}
+
+static void move_to(struct future *f, int64_t at_ms)
+{
+	while (f->ended < f->backfill->nendings && f->backfill->endings[f->ended].at_ms <= at_ms)
+		rise_all(f->space, f->backfill->endings[f->ended++].work);
+	move_reservations(f, at_ms);
+}
+
+static bool allows(void *arg, const struct node *n, const struct shape *sh)
+{
+	return backfill_allows(arg, n, sh);
+}
+
+/* Seats for the work at that moment; what it does not find is undone. */
+static bool find_seats(struct future *f, struct work *w, int64_t at_ms)
+{
+	struct backfill_check check = {
+		.backfill = f->backfill,
+		.now_ms = at_ms,
+		.end_ms = at_ms == TIME_UNKNOWN ? TIME_UNKNOWN : work_end(w, at_ms),
+	};
+	struct space_filter filter = { .allows = allows, .arg = &check };
+	size_t least = work_has_begun(w) ? 1 : w->size;
+	size_t mark = space_mark(f->space);
+	size_t found = 0;
+	size_t missing = 0;
+
+	for (size_t i = 0; i < w->n && w->n - missing >= least; i++) {
+		struct seat *seat = &w->members[i].seat;
+
+		if (seat->node || space_find(f->space, seat, &filter))
+			found++;
+		else
+			missing++;
+	}
+	if (found >= least && found > w->nseated) {
+		space_keep(f->space, mark);
+		return true;
+	}
+	space_undo(f->space, mark);
+	return false;
+}
+
+static bool find_moment(struct future *f, struct work *w, int64_t *ret_ms)
+{
+	int64_t at_ms = f->now_ms;
+
+	for (;;) {
+		move_to(f, at_ms);
+		if (find_seats(f, w, at_ms)) {
+			*ret_ms = at_ms;
+			return true;
+		}
+		at_ms = next_moment(f, at_ms);
+		if (at_ms == TIME_UNKNOWN)
+			return false;
+	}
+}
+
+/* One after the other, until it would fit. */
+static bool find_nodes(struct future *f, struct work *w)
+{
+	move_reservations(f, TIME_UNKNOWN - 1);
+	while (f->ended < f->backfill->nendings) {
+		rise_all(f->space, f->backfill->endings[f->ended++].work);
+		if (find_seats(f, w, TIME_UNKNOWN))
+			return true;
+	}
+	return false;
+}
+
+static void note_left(struct backfill *b, struct space *s, struct reservation *r)
+{
+	r->slots = space_node_slots(s);
+	r->left = xcalloc(r->slots * b->resources + 1, sizeof(*r->left));
+	for (size_t i = 0; i < r->slots; i++) {
+		const struct node *n = space_node_at(s, i);
+
+		if (n)
+			node_left(n, &r->left[i * b->resources], b->resources);
+	}
+}
+
+static void note_seats(struct reservation *r, const struct work *w)
+{
+	r->seats = xcalloc(w->n + 1, sizeof(*r->seats));
+	for (size_t i = 0; i < w->n; i++)
+		if (w->members[i].seat.node && !w->members[i].bound)
+			r->seats[r->nseats++] = w->members[i].seat;
+}
+
+struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct work *w, int64_t now_ms)
+{
+	struct future f = { .backfill = b, .space = s, .now_ms = now_ms };
+	struct reservation r = { .work = w, .end_ms = TIME_UNKNOWN };
+	size_t mark;
+	bool found;
+
+	if (b->n == RESERVATIONS_MOST)
+		return NULL;
+	sort_endings(b);
+	mark = space_mark(s);
+	found = find_moment(&f, w, &r.start_ms);
+	if (found)
+		r.end_ms = work_end(w, r.start_ms);
+	if (!found && now_ms - w->submitted_ms >= b->patience_ms) {
+		r.start_ms = TIME_UNKNOWN;
+		found = find_nodes(&f, w);
+	}
+	if (found) {
+		note_seats(&r, w);
+		note_left(b, s, &r);
+	}
+	space_undo(s, mark);
+	for (size_t i = 0; i < RESERVATIONS_MOST; i++)
+		free(f.seats[i]);
+	if (!found)
+		return NULL;
+	b->items[b->n] = r;
+	return &b->items[b->n++];
+}
+
+/* ---- who may pass ---- */
+
+void backfill_block(struct backfill *b, struct space *s, const char *const *nodes, int64_t start_ms, int64_t end_ms)
+{
+	struct reservation r = { .start_ms = start_ms, .end_ms = end_ms, .slots = space_node_slots(s) };
+
+	if (b->n == RESERVATIONS_MOST)
+		return;
+	r.left = xcalloc(r.slots * b->resources + 1, sizeof(*r.left));
+	for (size_t i = 0; i < r.slots * b->resources; i++)
+		r.left[i] = INT64_MAX;
+	for (size_t k = 0; nodes[k]; k++) {
+		size_t at = node_index(space_node(s, nodes[k]));
+
+		if (at < r.slots)
+			memset(&r.left[at * b->resources], 0, b->resources * sizeof(*r.left));
+	}
+	b->items[b->n++] = r;
+}
+
+/* Something that sits from now_ms to end_ms is there when the reservation begins. */
+static bool concerns(const struct reservation *r, int64_t now_ms, int64_t end_ms)
+{
+	if (r->start_ms == TIME_UNKNOWN)
+		return true;
+	/* What was sat down in a trial has its room there. */
+	if (r->work && r->start_ms <= now_ms)
+		return false;
+	return r->start_ms < end_ms && r->end_ms > now_ms;
+}
+
+bool backfill_allows(const struct backfill_check *c, const struct node *n, const struct shape *sh)
+{
+	const struct backfill *b = c->backfill;
+	size_t at = node_index(n);
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct reservation *r = &b->items[i];
+
+		if (at >= r->slots || !concerns(r, c->now_ms, c->end_ms))
+			continue;
+		for (size_t k = 0; k < b->resources; k++) {
+			int64_t want = shape_wants(sh, k);
+
+			if (want > 0 && want > r->left[at * b->resources + k])
+				return false;
+		}
+	}
+	return true;
+}
+
+static void take(const struct backfill *b, struct reservation *r, const struct seat *seat)
+{
+	size_t at = node_index(seat->node);
+
+	for (size_t k = 0; at < r->slots && k < b->resources; k++)
+		if (r->left[at * b->resources + k] != INT64_MAX)
+			r->left[at * b->resources + k] -= shape_wants(seat->shape, k);
+}
+
+void backfill_took(struct backfill *b, struct work *w, int64_t end_ms)
+{
+	size_t fresh = 0;
+
+	for (size_t i = 0; i < w->n; i++) {
+		if (!w->members[i].fresh)
+			continue;
+		fresh++;
+		for (size_t k = 0; k < b->n; k++)
+			if (concerns(&b->items[k], 0, end_ms))
+				take(b, &b->items[k], &w->members[i].seat);
+	}
+	/* What ran before the pass is there already. */
+	if (fresh < w->nseated)
+		return;
+	ARRAY_PUSH(b->endings, b->nendings, b->cap_endings, ((struct ending){ .at_ms = end_ms, .work = w }));
+	b->sorted = false;
+}

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: Apache-2.0
+/* fair.c - see fair.h
+ *
+ * Use is kept in units of a fixed moment, `epoch_ms`: what is used now counts 2^(time since / half-life) of them, and
+ * reading a number divides by that.  When the factor has grown large, all numbers move to a new moment.
+ *
+ * During a walk each share above the leaves has a heap of the children that still have something to hand out in the
+ * present rank, the one whose turn it is on top.  A step goes down along the tops; whatever changes a share moves it
+ * and those above it in their heaps.
+ */
+#include "sched/fair.h"
+
+#include <math.h>
+
+#include "base/jsonx.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+#define FACTOR_MOST 1e12
+#define NOT_IN_HEAP SIZE_MAX
+
+struct share {
+	char *name;
+	struct share *parent;
+	struct map children; /* name -> struct share */
+	struct share **heap; /* of the walk: children with something to hand out */
+	size_t nheap, cap_heap;
+	size_t at; /* in the parent's heap */
+	double weight;
+	double used;               /* in units of the epoch */
+	double running;            /* fraction of the machine */
+	size_t waiting;            /* things in lists below */
+	struct turn *first, *last; /* a leaf's list */
+	bool is_list;              /* see fair_list() */
+	struct turn *cursor;       /* a leaf's next in the walk; NULL: none */
+	uint64_t skipped;          /* the walk in which nothing more is wanted */
+	int64_t skipped_rank;      /* the rank in which nothing more is wanted, in that walk */
+	uint64_t skipped_walk;
+};
+
+struct fair {
+	struct share top;
+	double half_life_ms;
+	int64_t epoch_ms, now_ms;
+	double factor; /* of now */
+	uint64_t walk; /* its number; 0: there was none yet */
+	bool walking;
+	int64_t rank; /* the present one */
+};
+
+/* ---- the tree ---- */
+
+static void share_free(void *v)
+{
+	struct share *s = v;
+
+	map_done(&s->children);
+	free(s->heap);
+	free(s->name);
+	free(s);
+}
+
+static void share_init(struct share *s, struct share *parent)
+{
+	s->parent = parent;
+	s->weight = 1;
+	s->at = NOT_IN_HEAP;
+	map_init(&s->children, share_free);
+}
+
+struct fair *fair_new(int64_t half_life)
+{
+	struct fair *f = xcalloc(1, sizeof(*f));
+
+	share_init(&f->top, NULL);
+	f->half_life_ms = (double)half_life * 1000;
+	f->factor = 1;
+	return f;
+}
+
+void fair_free(struct fair *f)
+{
+	if (!f)
+		return;
+	map_done(&f->top.children);
+	free(f->top.heap);
+	free(f);
+}
+
+struct share *fair_share(struct fair *f, struct share *parent, const char *name)
+{
+	struct share *above = parent ? parent : &f->top;
+	struct share *s = map_find(&above->children, name);
+
+	if (s)
+		return s;
+	s = xcalloc(1, sizeof(*s));
+	share_init(s, above);
+	s->name = xstrdup(name);
+	map_set(&above->children, name, s);
+	return s;
+}
+
+struct share *fair_list(struct fair *f, struct share *user, const char *name)
+{
+	struct share *list = fair_share(f, user, name);
+
+	list->is_list = true;
+	return list;
+}
+
+const char *share_name(const struct share *s)
+{
+	return s->name;
+}
+
+struct share *share_parent(const struct share *s)
+{
+	return s->parent && s->parent->parent ? s->parent : NULL;
+}
+
+/* Every share below, parents first. */
+static void each_share(struct share *s, void (*each)(struct share *s, double arg), double arg)
+{
+	size_t pos = 0;
+	void *child;
+
+	each(s, arg);
+	while (map_next(&s->children, &pos, NULL, &child))
+		each_share(child, each, arg);
+}
+
+/* ---- use ---- */
+
+static void add_running(struct share *s, double seconds)
+{
+	s->used += s->running * seconds;
+}
+
+static void multiply_use(struct share *s, double by)
+{
+	s->used *= by;
+}
+
+void fair_now(struct fair *f, int64_t now_ms)
+{
+	double before = f->factor;
+	double elapsed;
+
+	if (!f->now_ms)
+		f->epoch_ms = f->now_ms = now_ms;
+	if (now_ms <= f->now_ms)
+		return;
+	if (f->half_life_ms <= 0) {
+		f->now_ms = now_ms;
+		return;
+	}
+	f->factor = exp2((double)(now_ms - f->epoch_ms) / f->half_life_ms);
+	f->now_ms = now_ms;
+	/* The integral of the factor over the time that has passed, in seconds. */
+	elapsed = (f->factor - before) * f->half_life_ms / 1000 / M_LN2;
+	each_share(&f->top, add_running, elapsed);
+	if (f->factor < FACTOR_MOST)
+		return;
+	each_share(&f->top, multiply_use, 1 / f->factor);
+	f->epoch_ms = now_ms;
+	f->factor = 1;
+}
+
+double share_use(const struct fair *f, const struct share *s)
+{
+	return s->used / f->factor;
+}
+
+double share_level(const struct fair *f, const struct share *s)
+{
+	return (s->used / f->factor + s->running * FAIR_AHEAD) / s->weight;
+}
+
+static bool is_active(const struct share *s)
+{
+	return s->waiting > 0 || s->running > 1e-12;
+}
+
+double share_due(const struct fair *f, const struct share *s)
+{
+	double due = 1;
+
+	for (; s != &f->top; s = s->parent) {
+		double sum = 0;
+		size_t pos = 0;
+		void *v;
+
+		while (map_next(&s->parent->children, &pos, NULL, &v)) {
+			const struct share *sibling = v;
+
+			sum += sibling == s || is_active(sibling) ? sibling->weight : 0;
+		}
+		due *= s->weight / sum;
+	}
+	return due;
+}
+
+/* ---- heaps ---- */
+
+/* What the share would hand out next. */
+static const struct turn *next_of(const struct share *s)
+{
+	while (s->nheap)
+		s = s->heap[0];
+	return s->cursor;
+}
+
+static bool goes_before(const struct fair *f, const struct share *a, const struct share *b)
+{
+	double la = share_level(f, a);
+	double lb = share_level(f, b);
+	const struct turn *ta = next_of(a);
+	const struct turn *tb = next_of(b);
+
+	if (la != lb && !a->is_list)
+		return la < lb;
+	return ta && tb && ta->age < tb->age;
+}
+
+static void heap_put(struct share *parent, size_t at, struct share *s)
+{
+	parent->heap[at] = s;
+	s->at = at;
+}
+
+static void heap_settle(const struct fair *f, struct share *s)
+{
+	struct share *p = s->parent;
+	size_t at = s->at;
+
+	while (at > 0 && goes_before(f, s, p->heap[(at - 1) / 2])) {
+		heap_put(p, at, p->heap[(at - 1) / 2]);
+		at = (at - 1) / 2;
+	}
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= p->nheap)
+			break;
+		if (child + 1 < p->nheap && goes_before(f, p->heap[child + 1], p->heap[child]))
+			child++;
+		if (!goes_before(f, p->heap[child], s))
+			break;
+		heap_put(p, at, p->heap[child]);
+		at = child;
+	}
+	heap_put(p, at, s);
+}
+
+static void heap_remove(const struct fair *f, struct share *s)
+{
+	struct share *p = s->parent;
+	struct share *last = p->heap[--p->nheap];
+	size_t at = s->at;
+
+	s->at = NOT_IN_HEAP;
+	if (last == s)
+		return;
+	heap_put(p, at, last);
+	heap_settle(f, last);
+}
+
+/* A share has changed: so has the order of it and of those above among their siblings. */
+static void settle_path(const struct fair *f, struct share *s)
+{
+	for (; s->parent; s = s->parent)
+		if (s->at != NOT_IN_HEAP)
+			heap_settle(f, s);
+}
+
+/* Takes a share out, and those above that have nothing else. */
+static void drop_path(const struct fair *f, struct share *s)
+{
+	while (s->parent && s->at != NOT_IN_HEAP) {
+		struct share *p = s->parent;
+
+		heap_remove(f, s);
+		s = p;
+		if (s->nheap)
+			break;
+	}
+	settle_path(f, s);
+}
+
+void share_set_weight(struct fair *f, struct share *s, double weight)
+{
+	s->weight = weight > 0 ? weight : 1;
+	settle_path(f, s);
+}
+
+void fair_run(struct fair *f, struct share *leaf, double cost)
+{
+	for (struct share *s = leaf; s; s = s->parent) {
+		s->running += cost;
+		if (s->running < 0)
+			s->running = 0;
+	}
+	settle_path(f, leaf);
+}
+
+/* ---- lists ---- */
+
+static bool is_before(const struct turn *a, const struct turn *b)
+{
+	return a->rank != b->rank ? a->rank > b->rank : a->age < b->age;
+}
+
+void fair_enter(struct fair *f, struct share *leaf, struct turn *t)
+{
+	struct turn *before = leaf->last;
+
+	(void)f;
+	/* Mostly it is the youngest. */
+	while (before && is_before(t, before))
+		before = before->prev;
+	t->leaf = leaf;
+	t->prev = before;
+	t->next = before ? before->next : leaf->first;
+	*(t->prev ? &t->prev->next : &leaf->first) = t;
+	*(t->next ? &t->next->prev : &leaf->last) = t;
+	for (struct share *s = leaf; s; s = s->parent)
+		s->waiting++;
+}
+
+/* The leaf's next thing in this rank is the cursor, if it has one: else it is done for now. */
+static void settle_leaf(const struct fair *f, struct share *leaf)
+{
+	if (leaf->at == NOT_IN_HEAP)
+		return;
+	if (!leaf->cursor || leaf->cursor->rank != f->rank)
+		drop_path(f, leaf);
+	else
+		settle_path(f, leaf);
+}
+
+void fair_leave(struct fair *f, struct turn *t)
+{
+	struct share *leaf = t->leaf;
+
+	if (!leaf)
+		return;
+	*(t->prev ? &t->prev->next : &leaf->first) = t->next;
+	*(t->next ? &t->next->prev : &leaf->last) = t->prev;
+	for (struct share *s = leaf; s; s = s->parent)
+		s->waiting--;
+	if (f->walking && leaf->cursor == t) {
+		leaf->cursor = t->next;
+		settle_leaf(f, leaf);
+	}
+	if (leaf->is_list && !leaf->first) {
+		drop_path(f, leaf);
+		map_remove(&leaf->parent->children, leaf->name);
+	}
+	*t = (struct turn){ .rank = t->rank, .age = t->age };
+}
+
+size_t fair_waiting(const struct fair *f)
+{
+	return f->top.waiting;
+}
+
+/* ---- the walk ---- */
+
+static bool is_skipped(const struct fair *f, const struct share *s)
+{
+	return s->skipped == f->walk || (s->skipped_walk == f->walk && s->skipped_rank == f->rank);
+}
+
+/* Begins a rank: heaps of all shares below, with those that have something in it.  Returns whether there is any. */
+static bool fill_heaps(struct fair *f, struct share *s)
+{
+	size_t pos = 0;
+	void *v;
+
+	s->nheap = 0;
+	if (!s->waiting || (s->parent && is_skipped(f, s)))
+		return false;
+	while (map_next(&s->children, &pos, NULL, &v)) {
+		struct share *child = v;
+
+		child->at = NOT_IN_HEAP;
+		if (!fill_heaps(f, child))
+			continue;
+		ARRAY_PUSH(s->heap, s->nheap, s->cap_heap, child);
+		child->at = s->nheap - 1;
+		heap_settle(f, child);
+	}
+	return s->nheap || (s->cursor && s->cursor->rank == f->rank);
+}
+
+static void begin_walk(struct share *s, double unused)
+{
+	(void)unused;
+	s->cursor = s->first;
+	s->at = NOT_IN_HEAP;
+	s->nheap = 0;
+}
+
+static void highest_rank(struct share *s, bool *found, int64_t *rank)
+{
+	size_t pos = 0;
+	void *child;
+
+	if (s->cursor && (!*found || s->cursor->rank > *rank)) {
+		*rank = s->cursor->rank;
+		*found = true;
+	}
+	while (map_next(&s->children, &pos, NULL, &child))
+		highest_rank(child, found, rank);
+}
+
+/* What was skipped in the last rank has things of it left: the cursor goes past them. */
+static void pass_rank(struct fair *f, struct share *s)
+{
+	size_t pos = 0;
+	void *child;
+
+	while (s->cursor && s->cursor->rank >= f->rank)
+		s->cursor = s->cursor->next;
+	while (map_next(&s->children, &pos, NULL, &child))
+		pass_rank(f, child);
+}
+
+static bool next_rank(struct fair *f)
+{
+	bool found = false;
+
+	highest_rank(&f->top, &found, &f->rank);
+	return found;
+}
+
+void fair_walk_begin(struct fair *f)
+{
+	f->walk++;
+	each_share(&f->top, begin_walk, 0);
+	f->walking = next_rank(f);
+	if (f->walking)
+		fill_heaps(f, &f->top);
+}
+
+struct turn *fair_walk_next(struct fair *f)
+{
+	struct share *s = &f->top;
+	struct turn *t;
+
+	while (f->walking && !f->top.nheap) {
+		pass_rank(f, &f->top);
+		f->walking = next_rank(f);
+		if (f->walking)
+			fill_heaps(f, &f->top);
+	}
+	if (!f->walking)
+		return NULL;
+	while (s->nheap)
+		s = s->heap[0];
+	t = s->cursor;
+	s->cursor = t->next;
+	settle_leaf(f, s);
+	return t;
+}
+
+void fair_walk_skip(struct fair *f, struct share *s, bool all_ranks)
+{
+	if (!f->walking)
+		return;
+	if (all_ranks)
+		s->skipped = f->walk;
+	s->skipped_walk = f->walk;
+	s->skipped_rank = f->rank;
+	drop_path(f, s);
+}
+
+/* ---- across restarts ---- */
+
+static json_t *save_below(const struct fair *f, const struct share *s)
+{
+	json_t *names;
+	size_t pos = 0;
+	const char *name;
+	void *child;
+
+	if (!s->children.n)
+		return json_real(share_use(f, s));
+	names = json_object();
+	while (map_next(&s->children, &pos, &name, &child)) {
+		if (((const struct share *)child)->is_list) {
+			json_decref(names);
+			return json_real(share_use(f, s));
+		}
+		json_object_set_new(names, name, save_below(f, child));
+	}
+	return names;
+}
+
+json_t *fair_save(const struct fair *f)
+{
+	return json_pack("{s:I, s:o}", "at", (json_int_t)(f->now_ms / 1000), "use",
+			 f->top.children.n ? save_below(f, &f->top) : json_object());
+}
+
+static void load_below(struct fair *f, struct share *s, const json_t *saved, double forget)
+{
+	const char *name;
+	json_t *part;
+
+	if (json_is_number(saved)) {
+		double use = json_number_value(saved) * forget * f->factor;
+
+		for (; use > 0 && isfinite(use) && s; s = s->parent)
+			s->used += use;
+		return;
+	}
+	json_object_foreach ((json_t *)saved, name, part)
+		load_below(f, fair_share(f, s, name), part, forget);
+}
+
+void fair_load(struct fair *f, const json_t *saved, int64_t now_ms)
+{
+	int64_t at = jsonx_int_or(saved, "at", 0);
+	double age = (double)now_ms - (double)at * 1000;
+
+	fair_now(f, now_ms);
+	if (f->half_life_ms <= 0 || !at)
+		return;
+	load_below(f, &f->top, json_object_get(saved, "use"), exp2(-(age > 0 ? age : 0) / f->half_life_ms));
+}

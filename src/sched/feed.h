@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/* feed.h - pods as the API has them, told to a world */
+#ifndef STOKER_SCHED_FEED_H
+#define STOKER_SCHED_FEED_H
+
+#include "base/map.h"
+#include "sched/world.h"
+
+/* A pod that the world knows as a member of a work. */
+struct feed_pod {
+	char *uid, *ns, *name;
+	struct work *work;
+	int64_t since_ms; /* monotonic: when it began to wait */
+	char *said;       /* why it waits, as its status has it; NULL: nothing yet */
+	bool binding;     /* under way */
+};
+
+struct feed {
+	struct world *world;
+	struct map pods; /* uid -> struct feed_pod */
+};
+
+void feed_init(struct feed *f, struct world *w);
+/* The world may be gone by now. */
+void feed_done(struct feed *f);
+/* A pod as it is now, and as it was (or NULL).  The entry, or NULL if it takes no room and is not ours to place. */
+struct feed_pod *feed_pod(struct feed *f, const json_t *pod, const json_t *old, int64_t now_ms);
+void feed_forget(struct feed *f, const char *uid, int64_t now_ms);
+struct feed_pod *feed_find(const struct feed *f, const char *uid);
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod_work.c - see pod_work.h */
+#include "sched/pod_work.h"
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "kinds/walltime.h"
+
+static const char *annotation(const json_t *pod, const char *key)
+{
+	const char *text = json_string_value(json_object_get(jsonx_at(pod, "metadata.annotations"), key));
+
+	return text ? text : "";
+}
+
+/* A time as objects have it, in ms; 0 if it is none. */
+static int64_t time_ms(const char *text)
+{
+	int64_t us;
+
+	return text && clock_parse_rfc3339(text, &us) ? us / 1000 : 0;
+}
+
+/* A gang of one is a pod like any other, and so is a pod that is on its way out: its gang does without it. */
+static void read_gang(const json_t *pod, struct pod_work *ret)
+{
+	const char *gang = jsonx_at(pod, "metadata.deletionTimestamp") ? "" : annotation(pod, "stoker.dev/gang");
+	int64_t size = 0;
+
+	ret->facts.size = 1;
+	if (*gang && str_int64(annotation(pod, "stoker.dev/gang-size"), 2, LIMIT_GANG, &size)) {
+		ret->facts.size = (size_t)size;
+		ret->key = xasprintf("%s/%s", ret->ns, gang);
+	} else {
+		ret->key = xstrdup(ret->uid);
+	}
+	ret->facts.key = ret->key;
+}
+
+static unsigned read_holds(const char *text)
+{
+	static const struct {
+		const char *name;
+		enum work_hold hold;
+	} names[] = {
+		{ "user", HOLD_USER }, { "operator", HOLD_OPERATOR }, { "system", HOLD_SYSTEM }, { "after", HOLD_AFTER }
+	};
+	struct str rest = str_of(text);
+	unsigned holds = 0;
+	struct str word;
+
+	while (str_split(&rest, ',', &word))
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (str_eq(str_trim(word), names[i].name))
+				holds |= names[i].hold;
+	return holds;
+}
+
+static int64_t read_walltime(const json_t *pod)
+{
+	int64_t seconds;
+
+	if (walltime_parse(annotation(pod, WALLTIME_ANNOTATION), &seconds))
+		return seconds * 1000;
+	seconds = jsonx_int_or(pod, "spec.activeDeadlineSeconds", -1);
+	return seconds > 0 && seconds < INT64_MAX / 1000 ? seconds * 1000 : WALLTIME_NONE;
+}
+
+static const char *or_else(const char *text, const char *other)
+{
+	return text && *text ? text : other;
+}
+
+static bool is_controlled(const json_t *pod)
+{
+	const json_t *owner;
+	size_t i;
+
+	json_array_foreach (jsonx_at(pod, "metadata.ownerReferences"), i, owner)
+		if (jsonx_bool_or(owner, "controller", false))
+			return true;
+	return false;
+}
+
+/* Ours to place, and ready for it.  Gates are for whoever set them to lift. */
+static bool is_ours(const json_t *pod)
+{
+	static const char *const names[] = { "default-scheduler", "stoker" };
+	const char *scheduler = jsonx_str_or(pod, "spec.schedulerName", names[0]);
+	bool ours = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		ours |= streq(scheduler, names[i]);
+	return ours && !jsonx_at(pod, "metadata.deletionTimestamp") &&
+	       !json_array_size(jsonx_at(pod, "spec.schedulingGates"));
+}
+
+void pod_work_read(const json_t *pod, struct pod_work *ret)
+{
+	const char *phase = jsonx_str_or(pod, "status.phase", "");
+	const json_t *labels = jsonx_at(pod, "metadata.labels");
+
+	*ret = (struct pod_work){
+		.uid = jsonx_str_or(pod, "metadata.uid", ""),
+		.ns = jsonx_str_or(pod, "metadata.namespace", ""),
+		.name = jsonx_str_or(pod, "metadata.name", ""),
+		.node = jsonx_str_or(pod, "spec.nodeName", ""),
+		.cards = card_set_read(annotation(pod, GIVEN_ANNOTATION)),
+		.started_ms = time_ms(jsonx_str(pod, "status.startTime")),
+		.ended = streq(phase, "Succeeded") || streq(phase, "Failed"),
+	};
+	ret->facts = (struct work_facts){
+		.queue = or_else(json_string_value(json_object_get(labels, QUEUE_LABEL)), QUEUE_DEFAULT),
+		.user = or_else(annotation(pod, USER_ANNOTATION), ret->ns),
+		.group = annotation(pod, GROUP_ANNOTATION),
+		.priority = jsonx_int_or(pod, "spec.priority", 0),
+		.submitted_ms = time_ms(jsonx_str(pod, "metadata.creationTimestamp")),
+		.not_before_ms = time_ms(annotation(pod, NOT_BEFORE_ANNOTATION)),
+		.walltime_ms = read_walltime(pod),
+		.holds = read_holds(annotation(pod, HOLD_ANNOTATION)),
+		.may_preempt = !streq(jsonx_str_or(pod, "spec.preemptionPolicy", ""), "Never"),
+		.may_requeue = is_controlled(pod),
+	};
+	ret->ours = !*ret->node && !ret->ended && is_ours(pod);
+	read_gang(pod, ret);
+}
+
+void pod_work_done(struct pod_work *p)
+{
+	free(p->key);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod_work.h - which work a pod belongs to, and what its object says about it; pure
+ *
+ *	label       stoker.dev/queue       the queue; batch without
+ *	annotation  stoker.dev/user, /group     who is charged; set by the server
+ *	            stoker.dev/gang, /gang-size  pods that start together
+ *	            stoker.dev/walltime    how long it may run; else activeDeadlineSeconds
+ *	            stoker.dev/not-before  a time
+ *	            stoker.dev/hold        user, operator, system: any of them, with commas
+ *	            stoker.dev/cards       which GPUs of its node it was given, by the scheduler
+ */
+#ifndef STOKER_SCHED_POD_WORK_H
+#define STOKER_SCHED_POD_WORK_H
+
+#include "sched/world.h"
+
+#define QUEUE_LABEL           "stoker.dev/queue"
+#define QUEUE_DEFAULT         "batch"
+#define USER_ANNOTATION       "stoker.dev/user"
+#define GROUP_ANNOTATION      "stoker.dev/group"
+#define WALLTIME_ANNOTATION   "stoker.dev/walltime"
+#define NOT_BEFORE_ANNOTATION "stoker.dev/not-before"
+#define HOLD_ANNOTATION       "stoker.dev/hold"
+#define GIVEN_ANNOTATION      "stoker.dev/cards"
+
+/* Texts are borrowed from the pod, but for the key. */
+struct pod_work {
+	struct work_facts facts;
+	char *key; /* facts.key */
+	const char *uid, *ns, *name;
+	const char *node; /* "" if it has none */
+	card_set cards;
+	int64_t started_ms; /* when it began at its node, as well as one can tell; 0 */
+	bool ended;         /* Succeeded or Failed: it takes no room */
+	bool ours;          /* to place: without a node, our scheduler's, not gated and not going */
+};
+
+void pod_work_read(const json_t *pod, struct pod_work *ret);
+void pod_work_done(struct pod_work *p);
+
+#endif

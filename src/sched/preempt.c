@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/* preempt.c - see preempt.h
+ *
+ * Tried out in the space and undone: victims rise, cheapest first and in growing numbers, until the work fits; then
+ * each of them sits down again, the dearest first, unless the work no longer fits.
+ */
+#include "sched/preempt.h"
+
+#include "base/mem.h"
+
+/* A victim, and where its members sat. */
+struct victim {
+	struct work *work;
+	double price;
+	struct seat *seats;
+	bool spared;
+};
+
+static bool is_lower(const struct work *a, const struct work *b)
+{
+	if (a->queue->priority != b->queue->priority)
+		return a->queue->priority < b->queue->priority;
+	return a->priority < b->priority;
+}
+
+/* What is lost with it: the part of the machine that it used, times how long. */
+static double price_of(const struct work *w, int64_t now_ms)
+{
+	return w->cost * (double)(now_ms > w->started_ms ? now_ms - w->started_ms : 0);
+}
+
+/* Dearest last. */
+static int by_price(const void *x, const void *y)
+{
+	const struct victim *a = x;
+	const struct victim *b = y;
+
+	if (is_lower(a->work, b->work) || is_lower(b->work, a->work))
+		return is_lower(a->work, b->work) ? -1 : 1;
+	if (a->price != b->price)
+		return a->price < b->price ? -1 : 1;
+	return a->work->cost < b->work->cost ? -1 : a->work->cost > b->work->cost;
+}
+
+static bool fits(const struct preempt_view *v, struct work *w)
+{
+	size_t least = work_has_begun(w) ? w->nseated + 1 : w->size;
+	size_t mark = space_mark(v->space);
+	size_t missing = 0;
+	size_t found = 0;
+
+	for (size_t i = 0; i < w->n && w->n - missing >= least; i++) {
+		struct seat *seat = &w->members[i].seat;
+
+		if (seat->node || space_find(v->space, seat, v->filter))
+			found++;
+		else
+			missing++;
+	}
+	space_undo(v->space, mark);
+	return found >= least;
+}
+
+static void evict(const struct preempt_view *v, struct victim *victim)
+{
+	struct work *w = victim->work;
+
+	victim->seats = xcalloc(w->n, sizeof(*victim->seats));
+	for (size_t i = 0; i < w->n; i++) {
+		victim->seats[i] = w->members[i].seat;
+		if (w->members[i].seat.node)
+			space_rise(v->space, &w->members[i].seat);
+	}
+}
+
+static void spare(const struct preempt_view *v, struct victim *victim)
+{
+	struct work *w = victim->work;
+
+	victim->spared = true;
+	for (size_t i = 0; i < w->n; i++)
+		if (victim->seats[i].node)
+			space_sit(v->space, &w->members[i].seat, victim->seats[i].node, victim->seats[i].cards);
+}
+
+/* In growing steps, because asking whether it fits is what costs. */
+static size_t evict_until_it_fits(const struct preempt_view *v, struct work *w, struct victim *victims, size_t n)
+{
+	size_t step = 1;
+	size_t gone = 0;
+
+	while (gone < n) {
+		for (size_t i = 0; i < step && gone < n; i++)
+			evict(v, &victims[gone++]);
+		if (fits(v, w))
+			return gone;
+		step *= 2;
+	}
+	return 0;
+}
+
+static void spare_who_need_not_go(const struct preempt_view *v, struct work *w, struct victim *victims, size_t n)
+{
+	while (n-- > 0) {
+		size_t mark = space_mark(v->space);
+
+		spare(v, &victims[n]);
+		if (fits(v, w)) {
+			space_keep(v->space, mark);
+			continue;
+		}
+		space_undo(v->space, mark);
+		victims[n].spared = false;
+	}
+}
+
+static size_t collect(const struct preempt_view *v, const struct work *w, bool all, struct victim *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n; i++) {
+		struct work *r = v->running[i];
+
+		if (r->evicted_for || !is_lower(r, w) || (!all && !r->may_requeue) ||
+		    (v->may_evict && !v->may_evict(v->arg, r)))
+			continue;
+		ret[n++] = (struct victim){ .work = r, .price = price_of(r, v->now_ms) };
+	}
+	qsort(ret, n, sizeof(*ret), by_price);
+	return n;
+}
+
+/* Those that are going already are as good as gone. */
+static void let_go(const struct preempt_view *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		for (size_t k = 0; v->running[i]->evicted_for && k < v->running[i]->n; k++)
+			if (v->running[i]->members[k].seat.node)
+				space_rise(v->space, &v->running[i]->members[k].seat);
+}
+
+static size_t choose(const struct preempt_view *v, struct work *w, bool all, struct work **ret)
+{
+	struct victim *victims = xcalloc(v->n + 1, sizeof(*victims));
+	size_t n = collect(v, w, all, victims);
+	size_t gone = evict_until_it_fits(v, w, victims, n);
+	size_t chosen = 0;
+
+	spare_who_need_not_go(v, w, victims, gone);
+	for (size_t i = 0; i < gone; i++)
+		if (!victims[i].spared)
+			ret[chosen++] = victims[i].work;
+	for (size_t i = 0; i < n; i++)
+		free(victims[i].seats);
+	free(victims);
+	return chosen;
+}
+
+size_t preempt_plan(const struct preempt_view *v, struct work *w, struct work ***ret_victims)
+{
+	size_t mark = space_mark(v->space);
+	size_t n = 0;
+
+	*ret_victims = xcalloc(v->n + 1, sizeof(**ret_victims));
+	let_go(v);
+	if (!fits(v, w)) {
+		size_t inner = space_mark(v->space);
+
+		n = choose(v, w, false, *ret_victims);
+		space_undo(v->space, inner);
+		if (!n)
+			n = choose(v, w, true, *ret_victims);
+	}
+	space_undo(v->space, mark);
+	return n;
+}

@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: Apache-2.0
+/* world.c - see world.h: what is told, and what follows from it for the sums
+ *
+ * A work stands in line (in the tree of shares) while a member of it has no seat and nothing holds it.  From its first
+ * seat on it runs: its queue's limits and its user's share are charged with all its members, also with those that come
+ * later, until the last of them is gone.
+ */
+#include "sched/world.h"
+
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "kinds/walltime.h"
+#include "sched/parts.h"
+#include "sched/world_parts.h"
+
+#define RANK_BEGUN    ((int64_t)1 << 62) /* what has begun holds room: it goes first */
+#define RANK_BOOST    ((int64_t)1 << 32)
+#define RANK_QUEUE    ((int64_t)1 << 34) /* above any job's priority */
+#define PRIORITY_MOST ((int64_t)1 << 27) /* of a queue */
+
+/* ---- queues ---- */
+
+static void queue_free(void *v)
+{
+	struct queue *q = v;
+
+	for (size_t i = 0; q->properties && q->properties[i]; i++)
+		free(q->properties[i]);
+	free(q->properties);
+	limits_use_done(&q->use);
+	free(q->name);
+	free(q);
+}
+
+static int64_t read_walltime(const json_t *spec, const char *field)
+{
+	const char *text = jsonx_str(spec, field);
+	int64_t seconds;
+
+	return text && walltime_parse(text, &seconds) ? seconds * 1000 : WALLTIME_NONE;
+}
+
+static void read_properties(struct queue *q, const json_t *list)
+{
+	size_t n = json_array_size(list);
+
+	for (size_t i = 0; q->properties && q->properties[i]; i++)
+		free(q->properties[i]);
+	free(q->properties);
+	q->properties = n ? xcalloc(n + 1, sizeof(*q->properties)) : NULL;
+	for (size_t i = 0; i < n; i++)
+		q->properties[i] = xstrdup(json_string_value(json_array_get(list, i)));
+}
+
+/* NULL is a queue with nothing special about it. */
+static void queue_read(struct world *w, struct queue *q, const json_t *spec)
+{
+	q->priority = jsonx_int_or(spec, "priority", 0);
+	q->priority = q->priority > PRIORITY_MOST    ? PRIORITY_MOST
+		      : q->priority < -PRIORITY_MOST ? -PRIORITY_MOST
+						     : q->priority;
+	q->enabled = jsonx_bool_or(spec, "enabled", true);
+	q->started = jsonx_bool_or(spec, "started", true);
+	q->borrowing = jsonx_bool_or(spec, "borrowing", true);
+	q->weight = (double)jsonx_int_or(spec, "weight", 1);
+	q->default_walltime_ms = read_walltime(spec, "defaultWalltime");
+	q->max_walltime_ms = read_walltime(spec, "maxWalltime");
+	limits_read(&q->limits, jsonx_at(spec, "limits"));
+	read_properties(q, jsonx_at(spec, "nodeProperties"));
+	share_set_weight(w->fair, q->share, q->weight);
+}
+
+static struct queue *queue_named(struct world *w, const char *name)
+{
+	struct queue *q = map_find(&w->queues, name);
+
+	if (q)
+		return q;
+	q = xcalloc(1, sizeof(*q));
+	q->name = xstrdup(name);
+	q->share = fair_share(w->fair, NULL, name);
+	limits_use_init(&q->use);
+	queue_read(w, q, NULL);
+	map_set(&w->queues, name, q);
+	return q;
+}
+
+/* A queue's priority is a part of its works' ranks. */
+static void line_up_all(struct world *w, const struct queue *q)
+{
+	size_t pos = 0;
+	void *v;
+
+	while (map_next(&w->works, &pos, NULL, &v)) {
+		struct work *work = v;
+
+		if (work->queue == q)
+			work_line_up(w, work);
+	}
+	w->changed = true;
+}
+
+struct queue *world_queue(struct world *w, const char *name, const json_t *spec)
+{
+	struct queue *q = queue_named(w, name);
+	int64_t priority = q->priority;
+
+	q->exists = true;
+	queue_read(w, q, spec);
+	if (q->priority != priority)
+		line_up_all(w, q);
+	w->changed = true;
+	return q;
+}
+
+void world_remove_queue(struct world *w, const char *name)
+{
+	struct queue *q = map_find(&w->queues, name);
+
+	if (!q)
+		return;
+	q->exists = false;
+	if (!q->works)
+		map_remove(&w->queues, name);
+}
+
+struct queue *world_find_queue(const struct world *w, const char *name)
+{
+	return map_find(&w->queues, name);
+}
+
+/* ---- nodes ---- */
+
+void world_touch(struct world *w)
+{
+	w->changed = true;
+}
+
+void world_set_node(struct world *w, const json_t *node)
+{
+	uint64_t epoch = space_epoch(w->space);
+
+	space_set_node(w->space, node);
+	/* A node reports every few seconds; mostly nothing that matters has changed. */
+	w->changed |= space_epoch(w->space) != epoch;
+}
+
+void world_remove_node(struct world *w, const char *name)
+{
+	space_remove_node(w->space, name);
+	w->changed = true;
+}
+
+/* ---- sums ---- */
+
+int64_t work_walltime(const struct work *work)
+{
+	return work->walltime_ms != WALLTIME_NONE ? work->walltime_ms : work->queue->default_walltime_ms;
+}
+
+int64_t work_end(const struct work *work, int64_t start_ms)
+{
+	int64_t wall = work_walltime(work);
+	int64_t end;
+
+	if (wall == WALLTIME_NONE || __builtin_add_overflow(start_ms, wall, &end))
+		return TIME_UNKNOWN;
+	return end;
+}
+
+double world_cost(const struct world *w, const struct work *work)
+{
+	double most = 0;
+
+	for (size_t r = 0; r < space_resources(w->space); r++) {
+		double total = (double)space_total(w->space, r);
+		double sum = 0;
+
+		if (r == RESOURCE_PODS || total <= 0)
+			continue;
+		for (size_t i = 0; i < work->n; i++)
+			sum += (double)shape_wants(work->members[i].seat.shape, r);
+		most = sum / total > most ? sum / total : most;
+	}
+	return most;
+}
+
+static void sum_up(struct work *work)
+{
+	struct amount_of_limits *a = &work->asks;
+
+	*a = (struct amount_of_limits){ .v[LIMIT_RUNNING] = 1 };
+	for (size_t i = 0; i < work->n; i++) {
+		const struct shape *shape = work->members[i].seat.shape;
+
+		a->v[LIMIT_GPUS] += shape_wants(shape, RESOURCE_GPU);
+		a->v[LIMIT_CPUS] += shape_wants(shape, RESOURCE_CPU);
+		a->v[LIMIT_MEMORY] += shape_wants(shape, RESOURCE_MEMORY);
+	}
+}
+
+static void runs(struct world *w, struct work *work)
+{
+	ARRAY_PUSH(w->running, w->nrunning, w->cap_running, work);
+	work->running_at = w->nrunning - 1;
+	work->queue->running++;
+}
+
+static void runs_no_more(struct world *w, struct work *work)
+{
+	struct work *last = w->running[--w->nrunning];
+
+	w->running[work->running_at] = last;
+	last->running_at = work->running_at;
+	work->queue->running--;
+}
+
+static bool is_charged(const struct work *work)
+{
+	return work->counted.v[LIMIT_RUNNING] != 0;
+}
+
+/* Without fair share all of a queue are one user. */
+static struct share *share_of(struct world *w, const struct work *work)
+{
+	bool fair = w->config.fair_share;
+	struct share *group = fair_share(w->fair, work->queue->share, fair ? work->group : "");
+
+	return fair_share(w->fair, group, fair ? work->user : "");
+}
+
+/* Single pods that ask for the same for the same time are refused together; gangs each for itself. */
+static struct share *list_of(struct world *w, const struct work *work)
+{
+	char name[64] = "gangs";
+
+	if (work_is_alone(work))
+		snprintf(name, sizeof(name), "%p %lld", (const void *)work->members[0].seat.shape,
+			 (long long)work->walltime_ms);
+	return fair_list(w->fair, share_of(w, work), name);
+}
+
+static void uncharge(struct world *w, struct work *work)
+{
+	limits_count(&work->queue->use, work->user, work->group, &work->counted, -1);
+	fair_run(w->fair, share_of(w, work), -work->cost);
+	work->counted = (struct amount_of_limits){ 0 };
+	work->cost = 0;
+	runs_no_more(w, work);
+}
+
+void work_charge(struct world *w, struct work *work)
+{
+	if (is_charged(work))
+		uncharge(w, work);
+	if (!work_has_begun(work))
+		return;
+	work->counted = work->asks;
+	work->cost = world_cost(w, work);
+	limits_count(&work->queue->use, work->user, work->group, &work->counted, 1);
+	fair_run(w->fair, share_of(w, work), work->cost);
+	runs(w, work);
+}
+
+/* ---- the line ---- */
+
+static int64_t rank_of(const struct work *work)
+{
+	int64_t rank = work->queue->priority * RANK_QUEUE + work->priority;
+
+	if (work_has_begun(work))
+		return RANK_BEGUN;
+	return work->boosted ? rank + RANK_BOOST : rank;
+}
+
+void work_line_up(struct world *w, struct work *work)
+{
+	bool stands = !work->holds && work->nseated < work->n;
+	int64_t rank = rank_of(work);
+
+	if (work->turn.leaf && stands && work->turn.rank == rank && work->turn.leaf == list_of(w, work))
+		return;
+	fair_leave(w->fair, &work->turn);
+	work->turn.rank = rank;
+	if (stands)
+		fair_enter(w->fair, list_of(w, work), &work->turn);
+}
+
+static void check_members(struct work *work)
+{
+	work->holds &= ~(unsigned)HOLD_MEMBERS;
+	if (!work_has_begun(work) && work->n < work->size)
+		work->holds |= HOLD_MEMBERS;
+}
+
+/* Its members are not what they were. */
+static void members_changed(struct world *w, struct work *work)
+{
+	sum_up(work);
+	check_members(work);
+	work_charge(w, work);
+	work_line_up(w, work);
+	w->changed = true;
+}
+
+/* ---- works ---- */
+
+static void count_queued(struct work *work, int sign)
+{
+	static const struct amount_of_limits one = { .v[LIMIT_QUEUED] = 1 };
+
+	limits_count(&work->queue->use, work->user, work->group, &one, sign);
+	work->queue->works += (size_t)sign;
+}
+
+static void work_free(struct world *w, struct work *work)
+{
+	for (size_t i = 0; i < work->n; i++) {
+		space_rise(w->space, &work->members[i].seat);
+		space_shape_unref(w->space, work->members[i].seat.shape);
+		free(work->members[i].id);
+	}
+	free(work->members);
+	free(work->key);
+	free(work->user);
+	free(work->group);
+	free(work);
+}
+
+/* It leaves its queue and its user for others. */
+static void move_work(struct world *w, struct work *work, const struct work_facts *f)
+{
+	bool charged = is_charged(work);
+	struct queue *old = work->queue;
+
+	if (charged)
+		uncharge(w, work);
+	if (old)
+		count_queued(work, -1);
+	fair_leave(w->fair, &work->turn);
+	free(work->user);
+	free(work->group);
+	work->user = xstrdup(f->user);
+	work->group = xstrdup(f->group);
+	work->queue = queue_named(w, f->queue);
+	count_queued(work, 1);
+	if (charged)
+		work_charge(w, work);
+	if (old && !old->exists && !old->works)
+		map_remove(&w->queues, old->name);
+}
+
+/* Nothing that could let something start: most of what is told is a running pod's status. */
+static bool is_same(const struct work *work, const struct work_facts *f)
+{
+	return work->queue && streq(work->queue->name, f->queue) && streq(work->user, f->user) &&
+	       streq(work->group, f->group) && work->priority == f->priority && work->submitted_ms == f->submitted_ms &&
+	       work->not_before_ms == f->not_before_ms && work->walltime_ms == f->walltime_ms &&
+	       (work->holds & ~(unsigned)HOLD_MEMBERS) == f->holds && work->may_preempt == f->may_preempt &&
+	       work->may_requeue == f->may_requeue && work->size == f->size;
+}
+
+struct work *world_work(struct world *w, const struct work_facts *f)
+{
+	struct work *work = map_find(&w->works, f->key);
+
+	if (!work) {
+		work = xcalloc(1, sizeof(*work));
+		work->key = xstrdup(f->key);
+		work->turn.age = ++w->ages;
+		map_set(&w->works, f->key, work);
+	}
+	if (is_same(work, f))
+		return work;
+	if (!work->queue || !streq(work->queue->name, f->queue) || !streq(work->user, f->user) ||
+	    !streq(work->group, f->group))
+		move_work(w, work, f);
+	work->priority = f->priority;
+	work->submitted_ms = f->submitted_ms;
+	work->not_before_ms = f->not_before_ms;
+	work->walltime_ms = f->walltime_ms;
+	work->holds = f->holds | (work->holds & HOLD_MEMBERS);
+	work->may_preempt = f->may_preempt;
+	work->may_requeue = f->may_requeue;
+	work->size = f->size;
+	check_members(work);
+	work_line_up(w, work);
+	w->changed = true;
+	return work;
+}
+
+struct work *world_find(const struct world *w, const char *key)
+{
+	return map_find(&w->works, key);
+}
+
+static struct member *find_member(struct work *work, const char *id)
+{
+	for (size_t i = 0; i < work->n; i++)
+		if (streq(work->members[i].id, id))
+			return &work->members[i];
+	return NULL;
+}
+
+struct member *work_member(struct world *w, struct work *work, const char *id, struct shape *shape)
+{
+	struct member *m = find_member(work, id);
+
+	if (m) {
+		space_shape_unref(w->space, shape);
+		return m;
+	}
+	ARRAY_PUSH(work->members, work->n, work->cap, ((struct member){ .id = xstrdup(id), .seat.shape = shape }));
+	members_changed(w, work);
+	return find_member(work, id);
+}
+
+void work_bound(struct world *w, struct work *work, const char *id, const char *node, card_set cards,
+		int64_t started_ms)
+{
+	struct member *m = find_member(work, id);
+	struct node *n = space_node(w->space, node);
+
+	if (!m)
+		return;
+	if (!work->started_ms || (started_ms && started_ms < work->started_ms))
+		work->started_ms = started_ms;
+	work->nbound += !m->bound;
+	m->bound = true;
+	if (m->seat.node == n && (!cards || m->seat.cards == cards))
+		return;
+	work->nseated += !m->seat.node;
+	space_rise(w->space, &m->seat);
+	space_sit(w->space, &m->seat, n, cards);
+	members_changed(w, work);
+}
+
+void work_unbound(struct world *w, struct work *work, const char *id)
+{
+	struct member *m = find_member(work, id);
+
+	if (!m || m->bound || !m->seat.node)
+		return;
+	space_rise(w->space, &m->seat);
+	work->nseated--;
+	if (!work->nseated)
+		work->started_ms = 0;
+	members_changed(w, work);
+}
+
+void work_gone(struct world *w, struct work *work, const char *id, int64_t now_ms)
+{
+	struct member *m = find_member(work, id);
+	struct queue *q = work->queue;
+
+	if (!m)
+		return;
+	fair_now(w->fair, now_ms);
+	work->nbound -= m->bound;
+	work->nseated -= m->seat.node != NULL;
+	space_rise(w->space, &m->seat);
+	space_shape_unref(w->space, m->seat.shape);
+	free(m->id);
+	*m = work->members[--work->n];
+	members_changed(w, work);
+	if (work->n)
+		return;
+	fair_leave(w->fair, &work->turn);
+	count_queued(work, -1);
+	if (!q->exists && !q->works)
+		map_remove(&w->queues, q->name);
+	map_remove(&w->works, work->key);
+	work_free(w, work);
+}
+
+/* ---- nodes for others ---- */
+
+static void block_done(struct block *b)
+{
+	for (size_t i = 0; b->nodes[i]; i++)
+		free(b->nodes[i]);
+	free(b->nodes);
+	free(b->key);
+}
+
+void world_unblock(struct world *w, const char *key)
+{
+	for (size_t i = 0; i < w->nblocks; i++)
+		if (streq(w->blocks[i].key, key)) {
+			block_done(&w->blocks[i]);
+			w->blocks[i] = w->blocks[--w->nblocks];
+			w->changed = true;
+			return;
+		}
+}
+
+void world_block(struct world *w, const char *key, const char *const *nodes, int64_t start_ms, int64_t end_ms)
+{
+	struct block b = { .key = xstrdup(key), .start_ms = start_ms, .end_ms = end_ms };
+	size_t n = 0;
+
+	while (nodes[n])
+		n++;
+	b.nodes = xcalloc(n + 1, sizeof(*b.nodes));
+	for (size_t i = 0; i < n; i++)
+		b.nodes[i] = xstrdup(nodes[i]);
+	world_unblock(w, key);
+	ARRAY_PUSH(w->blocks, w->nblocks, w->cap_blocks, b);
+	w->changed = true;
+}
+
+/* ---- life ---- */
+
+struct world *world_new(const struct world_config *config)
+{
+	struct world *w = xcalloc(1, sizeof(*w));
+
+	w->config = *config;
+	w->space = space_new();
+	space_set_policy(w->space, config->policy);
+	w->fair = fair_new(config->half_life);
+	backfill_init(&w->backfill, config->patience_ms);
+	map_init(&w->queues, queue_free);
+	map_init(&w->works, NULL);
+	w->next_ms = TIME_UNKNOWN;
+	return w;
+}
+
+void world_free(struct world *w)
+{
+	size_t pos = 0;
+	void *work;
+
+	if (!w)
+		return;
+	while (map_next(&w->works, &pos, NULL, &work))
+		work_free(w, work);
+	map_done(&w->works);
+	map_done(&w->queues);
+	while (w->nblocks)
+		block_done(&w->blocks[--w->nblocks]);
+	free(w->blocks);
+	free(w->running);
+	backfill_done(&w->backfill);
+	fair_free(w->fair);
+	space_free(w->space);
+	free(w);
+}
+
+struct space *world_space(struct world *w)
+{
+	return w->space;
+}
+
+struct fair *world_fair(struct world *w)
+{
+	return w->fair;
+}
+
+void world_set_budgets(struct world *w, bool (*may_evict)(void *arg, const struct work *work), void *arg)
+{
+	w->may_evict = may_evict;
+	w->evict_arg = arg;
+}
+
+void world_each_running(struct world *w, bool (*each)(void *arg, struct work *work), void *arg)
+{
+	for (size_t i = 0; i < w->nrunning; i++)
+		if (!each(arg, w->running[i]))
+			return;
+}
+
+void world_each(struct world *w, bool (*each)(void *arg, struct work *work), void *arg)
+{
+	size_t pos = 0;
+	void *work;
+
+	while (map_next(&w->works, &pos, NULL, &work))
+		if (!each(arg, work))
+			return;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* world_parts.h - what world.c and world_pass.c share */
+#ifndef STOKER_SCHED_WORLD_PARTS_H
+#define STOKER_SCHED_WORLD_PARTS_H
+
+#include "sched/world.h"
+
+/* Nodes that are somebody's for a time. */
+struct block {
+	char *key;
+	char **nodes; /* NULL-terminated */
+	int64_t start_ms, end_ms;
+};
+
+struct world {
+	struct world_config config;
+	struct space *space;
+	struct fair *fair;
+	struct backfill backfill;
+	struct map queues; /* name -> struct queue */
+	struct map works;  /* key -> struct work */
+	struct work **running;
+	size_t nrunning, cap_running;
+	struct block *blocks;
+	size_t nblocks, cap_blocks;
+	bool (*may_evict)(void *arg, const struct work *work);
+	void *evict_arg;
+	uint64_t ages;
+	/* The pass. */
+	uint64_t pass; /* its number */
+	bool passing;
+	bool changed;     /* something was told that may let something start */
+	int64_t next_ms;  /* a pass is due then although nothing is told */
+	int64_t boost_ms; /* when the old were looked for last */
+};
+
+/* The work has begun, or has more or fewer members than before: what it is charged with follows. */
+void work_charge(struct world *w, struct work *work);
+/* In the list of what may be started, or not. */
+void work_line_up(struct world *w, struct work *work);
+
+#endif

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+/* world_pass.c - one look at everything that waits: what starts, what is reserved, what must go
+ *
+ * Within a pass room only shrinks and reservations only grow.  So a shape that found no room for something that ends at
+ * a certain time finds none for what ends later, and a million equal works cost little more than one.
+ */
+#include "base/mem.h"
+#include "sched/parts.h"
+#include "sched/world_parts.h"
+
+#define ASK_EVERY   32 /* works between two questions whether to stop */
+#define BOOST_EVERY 60000
+
+/* Where a work may sit: at nodes with its queue's properties, and where it leaves reservations their room. */
+struct permit {
+	const struct work *work;
+	struct backfill_check check;
+	bool reservations; /* are looked at */
+};
+
+static bool permits(void *arg, const struct node *n, const struct shape *sh)
+{
+	const struct permit *p = arg;
+
+	for (char **property = p->work->queue->properties; property && *property; property++)
+		if (!node_has_property(n, *property))
+			return false;
+	return !p->reservations || backfill_allows(&p->check, n, sh);
+}
+
+static struct permit permit_for(const struct world *w, const struct work *work, int64_t now_ms)
+{
+	return (struct permit){
+		.work = work,
+		.check = { .backfill = &w->backfill, .now_ms = now_ms, .end_ms = work_end(work, now_ms) },
+		.reservations = true,
+	};
+}
+
+/* ---- placing ---- */
+
+/* The same shape was refused in this pass for something that ends no later. */
+static bool was_refused(struct world *w, struct shape *sh, int64_t end_ms, bool properties)
+{
+	const struct shape_memo *memo = shape_memo(w->space, sh);
+
+	return space_failed(w->space, sh) || (!properties && memo->pass == w->pass && memo->value <= end_ms);
+}
+
+static void refuse(struct world *w, struct shape *sh, int64_t end_ms, bool properties)
+{
+	struct shape_memo *memo = shape_memo(w->space, sh);
+
+	if (properties || (memo->pass == w->pass && memo->value <= end_ms))
+		return;
+	*memo = (struct shape_memo){ .pass = w->pass, .value = end_ms };
+}
+
+/* Seats for all members that have none, or for as many as there is room for. */
+static size_t seat_members(struct world *w, struct work *work, struct permit *p)
+{
+	struct space_filter filter = { .allows = permits, .arg = p };
+	bool properties = work->queue->properties != NULL;
+	size_t least = work_has_begun(work) ? 0 : work->size;
+	size_t missing = 0;
+	size_t seated = 0;
+
+	for (size_t i = 0; i < work->n; i++) {
+		struct seat *seat = &work->members[i].seat;
+
+		if (seat->node)
+			continue;
+		if (!was_refused(w, seat->shape, p->check.end_ms, properties) && space_find(w->space, seat, &filter)) {
+			work->members[i].fresh = true;
+			seated++;
+			continue;
+		}
+		/* Beside others of its gang: alone it might have had room. */
+		if (!seated)
+			refuse(w, seat->shape, p->check.end_ms, properties);
+		if (work->n - ++missing < least)
+			break;
+	}
+	return seated;
+}
+
+static void give_up(struct world *w, struct work *work, size_t mark)
+{
+	space_undo(w->space, mark);
+	for (size_t i = 0; i < work->n; i++)
+		work->members[i].fresh = false;
+}
+
+static bool place(struct world *w, struct work *work, int64_t now_ms)
+{
+	struct permit p = permit_for(w, work, now_ms);
+	/* One alone needs no trial, and that it failed is remembered for all like it. */
+	bool trial = work->n - work->nseated > 1;
+	size_t mark = trial ? space_mark(w->space) : 0;
+	size_t seated = seat_members(w, work, &p);
+
+	if (!seated || (!work_has_begun(work) && seated < work->size)) {
+		if (trial)
+			give_up(w, work, mark);
+		return false;
+	}
+	if (trial)
+		space_keep(w->space, mark);
+	work->nseated += seated;
+	backfill_took(&w->backfill, work, p.check.end_ms);
+	return true;
+}
+
+static void decide(struct decisions *d, struct decision one)
+{
+	ARRAY_PUSH(d->items, d->n, d->cap, one);
+}
+
+static void start(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
+{
+	if (!work->started_ms)
+		work->started_ms = now_ms;
+	work->why = WHY_STARTING;
+	work->reservation = NULL;
+	work_charge(w, work);
+	work_line_up(w, work);
+	decide(d, (struct decision){ .what = DECIDE_START, .work = work });
+}
+
+/* ---- what stands in the way ---- */
+
+/* A queue that may not borrow keeps to its part among the queues. */
+static bool has_its_share(const struct world *w, const struct work *work)
+{
+	const struct queue *q = work->queue;
+	double sum = 0;
+	double used = 0;
+	size_t pos = 0;
+	void *v;
+
+	if (q->borrowing)
+		return false;
+	while (map_next(&w->queues, &pos, NULL, &v)) {
+		const struct queue *other = v;
+
+		sum += other->exists ? other->weight : 0;
+	}
+	for (size_t i = 0; i < w->nrunning; i++)
+		used += w->running[i]->queue == q ? w->running[i]->cost : 0;
+	return used + world_cost(w, work) > q->weight / sum + 1e-9;
+}
+
+static bool is_possible(struct world *w, const struct work *work)
+{
+	auto_sbuf struct sbuf ignored = SBUF(1024);
+
+	for (size_t i = 0; i < work->n; i++)
+		if (!work->members[i].seat.node && !space_possible(w->space, work->members[i].seat.shape, &ignored))
+			return false;
+	return true;
+}
+
+/* Besides room; WHY_STARTING: nothing. */
+static enum work_why obstacle(struct world *w, struct work *work, int64_t now_ms)
+{
+	const struct queue *q = work->queue;
+
+	if (work->holds)
+		return WHY_HELD;
+	if (work_has_begun(work))
+		return WHY_STARTING;
+	if (work->not_before_ms > now_ms)
+		return WHY_NOT_BEFORE;
+	if (!q->exists || !q->started)
+		return WHY_QUEUE_STOPPED;
+	if (limits_exceeded(&q->limits, &q->use, work->user, work->group, &work->asks, &work->hit))
+		return WHY_LIMIT;
+	return has_its_share(w, work) ? WHY_SHARE : WHY_STARTING;
+}
+
+enum work_why world_why(struct world *w, struct work *work, int64_t now_ms)
+{
+	enum work_why why = obstacle(w, work, now_ms);
+
+	if (why != WHY_STARTING)
+		work->why = why;
+	else if (work->nseated == work->n)
+		work->why = WHY_STARTING;
+	else if (!is_possible(w, work))
+		work->why = WHY_IMPOSSIBLE;
+	else if (work->why == WHY_NOT_SEEN)
+		work->why = WHY_NO_ROOM; /* as others of its sort, for which it was not asked */
+	return work->why;
+}
+
+/* Nobody else of the same sort, user, group or queue needs to be asked: what stands in the way is the same for them. */
+static void skip_others(struct world *w, const struct work *work)
+{
+	struct share *list = work->turn.leaf;
+	bool jobs = work->why == WHY_LIMIT && work->hit.of == LIMIT_RUNNING;
+
+	if (work->why == WHY_QUEUE_STOPPED || (jobs && work->hit.scope == LIMIT_TOTAL))
+		fair_walk_skip(w->fair, work->queue->share, false);
+	else if (jobs && w->config.fair_share && work->hit.scope == LIMIT_PER_USER)
+		fair_walk_skip(w->fair, share_parent(list), false);
+	else if (jobs && w->config.fair_share)
+		fair_walk_skip(w->fair, share_parent(share_parent(list)), false);
+	else if (work_is_alone(work) && work->why != WHY_NOT_BEFORE && work->why != WHY_PREEMPTING &&
+		 (w->config.fair_share || work->why != WHY_LIMIT))
+		fair_walk_skip(w->fair, list, true);
+}
+
+/* ---- no room ---- */
+
+static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
+{
+	struct permit p = { .work = work };
+	struct space_filter filter = { .allows = permits, .arg = &p };
+	struct preempt_view view = { .space = w->space,
+				     .running = w->running,
+				     .n = w->nrunning,
+				     .now_ms = now_ms,
+				     .filter = &filter,
+				     .may_evict = w->may_evict,
+				     .arg = w->evict_arg };
+	auto_free struct work **victims = NULL;
+	size_t n;
+
+	if (!w->config.preemption || !work->may_preempt)
+		return false;
+	n = preempt_plan(&view, work, &victims);
+	for (size_t i = 0; i < n; i++) {
+		if (!victims[i]->evicted_for)
+			decide(d, (struct decision){ .what = DECIDE_EVICT, .work = victims[i], .whom = work });
+		victims[i]->evicted_for = work;
+	}
+	return n > 0;
+}
+
+static void no_room(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
+{
+	bool reserved = w->backfill.n > 0;
+
+	work->reservation = NULL;
+	work->why = evict_for(w, work, now_ms, d) ? WHY_PREEMPTING : WHY_NO_ROOM;
+	if (work->why == WHY_NO_ROOM && !is_possible(w, work)) {
+		work->why = WHY_IMPOSSIBLE;
+		return;
+	}
+	if (reserved && work->why == WHY_NO_ROOM && work->n == 1 &&
+	    !space_failed(w->space, work->members[0].seat.shape))
+		work->why = WHY_RESERVED;
+	if (w->config.backfill)
+		work->reservation = backfill_reserve(&w->backfill, w->space, work, now_ms);
+}
+
+static void consider(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
+{
+	enum work_why why = obstacle(w, work, now_ms);
+
+	if (why != WHY_STARTING) {
+		work->why = why;
+		work->reservation = NULL;
+		if (why == WHY_NOT_BEFORE && work->not_before_ms < w->next_ms)
+			w->next_ms = work->not_before_ms;
+		skip_others(w, work);
+	} else if (place(w, work, now_ms)) {
+		start(w, work, now_ms, d);
+	} else {
+		no_room(w, work, now_ms, d);
+		skip_others(w, work);
+	}
+}
+
+/* ---- the pass ---- */
+
+/* What has waited for very long goes before its queue's others. */
+static void boost_the_old(struct world *w, int64_t now_ms)
+{
+	size_t pos = 0;
+	void *v;
+
+	if (!w->config.starving_ms || now_ms - w->boost_ms < BOOST_EVERY)
+		return;
+	w->boost_ms = now_ms;
+	while (map_next(&w->works, &pos, NULL, &v)) {
+		struct work *work = v;
+
+		if (work->boosted || work_has_begun(work) || now_ms - work->submitted_ms < w->config.starving_ms)
+			continue;
+		work->boosted = true;
+		work_line_up(w, work);
+	}
+}
+
+static void begin_pass(struct world *w, int64_t now_ms)
+{
+	w->pass++;
+	w->passing = true;
+	w->changed = false;
+	w->next_ms = TIME_UNKNOWN;
+	fair_now(w->fair, now_ms);
+	boost_the_old(w, now_ms);
+	backfill_begin(&w->backfill, w->space, now_ms, w->running, w->nrunning);
+	for (size_t i = 0; i < w->nblocks; i++)
+		backfill_block(&w->backfill, w->space, (const char *const *)w->blocks[i].nodes, w->blocks[i].start_ms,
+			       w->blocks[i].end_ms);
+	fair_walk_begin(w->fair);
+}
+
+static struct work *work_of(struct turn *t)
+{
+	return (struct work *)((char *)t - offsetof(struct work, turn));
+}
+
+void world_pass(struct world *w, const struct world_slice *slice, struct decisions *ret)
+{
+	struct turn *t = NULL;
+
+	ret->n = 0;
+	if (!w->passing && !w->changed && slice->now_ms < w->next_ms) {
+		ret->more = false;
+		ret->next_ms = w->next_ms;
+		return;
+	}
+	if (!w->passing)
+		begin_pass(w, slice->now_ms);
+	for (unsigned n = 1; ret->n < slice->most; n++) {
+		if (slice->stop && n % ASK_EVERY == 0 && slice->stop(slice->arg))
+			break;
+		t = fair_walk_next(w->fair);
+		if (!t)
+			break;
+		consider(w, work_of(t), slice->now_ms, ret);
+	}
+	w->passing = t != NULL;
+	ret->more = w->passing || w->changed;
+	ret->next_ms = w->next_ms;
+}
+
+void decisions_done(struct decisions *d)
+{
+	free(d->items);
+	*d = (struct decisions){ 0 };
+}
+
+void world_each_waiting(struct world *w, bool (*each)(void *arg, struct work *work, size_t position), void *arg)
+{
+	size_t position = 0;
+	struct turn *t;
+
+	/* There is one walk at a time: a pass that was under way begins anew. */
+	w->changed |= w->passing;
+	w->passing = false;
+	fair_walk_begin(w->fair);
+	while ((t = fair_walk_next(w->fair)))
+		if (!each(arg, work_of(t), ++position))
+			return;
+}

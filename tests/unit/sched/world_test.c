@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a pass decides, on small machines of which every card is counted. */
+#include "sched/world.h"
+
+#include "api/sample_json.h"
+#include "base/mem.h"
+#include "sched/why.h"
+#include "test.h"
+
+#define HOUR ((int64_t)3600 * 1000)
+#define T0   ((int64_t)1767225600000) /* 2026-01-01 */
+
+struct lab {
+	struct world *w;
+	int64_t now;
+	struct decisions d;
+};
+
+static void add_node(struct lab *l, const char *name, int gpus)
+{
+	auto_free char *text =
+		xasprintf("{'metadata':{'name':'%s'},'status':{'allocatable':{'cpu':'64','memory':'256Gi',"
+			  "'pods':'100','nvidia.com/gpu':'%d'},'conditions':[{'type':'Ready',"
+			  "'status':'True'}]}}",
+			  name, gpus);
+	json_auto_t *node = sample_json(text);
+
+	world_set_node(l->w, node);
+}
+
+static struct lab lab_new(int nodes, int gpus)
+{
+	struct world_config config = WORLD_CONFIG;
+	struct lab l = { .w = world_new(&config), .now = T0 };
+
+	world_queue(l.w, "batch", NULL);
+	for (int i = 0; i < nodes; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "n%d", i);
+		add_node(&l, name, gpus);
+	}
+	return l;
+}
+
+static void lab_done(struct lab *l)
+{
+	decisions_done(&l->d);
+	world_free(l->w);
+}
+
+/* One job: a letter, so many pods with so many cards each. */
+struct job {
+	const char *name, *user;
+	int pods, gpus;
+	int64_t wall, priority;
+	const char *queue;
+};
+
+static struct work *add(struct lab *l, const struct job *j)
+{
+	struct work_facts f = {
+		.key = j->name,
+		.queue = j->queue ? j->queue : "batch",
+		.user = j->user ? j->user : "anna",
+		.group = "",
+		.priority = j->priority,
+		.submitted_ms = l->now,
+		.walltime_ms = j->wall ? j->wall : WALLTIME_NONE,
+		.may_preempt = true,
+		.may_requeue = true,
+		.size = (size_t)j->pods,
+	};
+	struct work *work = world_work(l->w, &f);
+
+	for (int i = 0; i < j->pods; i++) {
+		char id[16];
+
+		snprintf(id, sizeof(id), "%d", i);
+		work_member(l->w, work, id, space_shape_plain(world_space(l->w), 1000, 1 << 20, j->gpus, NULL));
+	}
+	return work;
+}
+
+/* Passes until there is nothing more to decide: "a b -c" started a and b and evicted c. */
+static const char *pass(struct lab *l)
+{
+	static char out[4096];
+	struct world_slice slice = { .now_ms = l->now, .most = 1000 };
+	size_t n = 0;
+
+	out[0] = 0;
+	do {
+		world_pass(l->w, &slice, &l->d);
+		for (size_t i = 0; i < l->d.n; i++) {
+			struct work *work = l->d.items[i].work;
+			bool start = l->d.items[i].what == DECIDE_START;
+
+			n += (size_t)snprintf(out + n, sizeof(out) - n, "%s%s%s", n ? " " : "", start ? "" : "-",
+					      work->key);
+			for (size_t k = 0; start && k < work->n; k++) {
+				struct member *m = &work->members[k];
+
+				if (m->fresh)
+					work_bound(l->w, work, m->id, node_name(m->seat.node), m->seat.cards, l->now);
+				m->fresh = false;
+			}
+		}
+	} while (l->d.more);
+	return out;
+}
+
+static void end(struct lab *l, const char *name)
+{
+	struct work *work = world_find(l->w, name);
+
+	for (size_t left = work->n; left > 0; left--)
+		work_gone(l->w, work, work->members[left - 1].id, l->now);
+}
+
+#define CHECK_WHY(l, name, want)                                                                                       \
+	do {                                                                                                           \
+		auto_sbuf struct sbuf why_ = SBUF(2000);                                                               \
+		why_condition((l)->w, world_find((l)->w, name), (l)->now, &why_);                                      \
+		CHECK_STR(why_.p ? why_.p : "", want);                                                                 \
+	} while (0)
+
+TEST("world: first come, first served, until the room is gone")
+{
+	struct lab l = lab_new(1, 4);
+
+	add(&l, &(struct job){ .name = "a", .pods = 1, .gpus = 2 });
+	add(&l, &(struct job){ .name = "b", .pods = 1, .gpus = 2 });
+	add(&l, &(struct job){ .name = "c", .pods = 1, .gpus = 1 });
+	CHECK_STR(pass(&l), "a b");
+	CHECK_WHY(&l, "c", "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
+	CHECK_STR(pass(&l), "");
+	end(&l, "a");
+	CHECK_STR(pass(&l), "c");
+	lab_done(&l);
+}
+
+TEST("world: queue priority, then priority, then users in turn, then age")
+{
+	struct lab l = lab_new(1, 6);
+	json_auto_t *spec = sample_json("{'priority':1}");
+
+	world_queue(l.w, "urgent", spec);
+	add(&l, &(struct job){ .name = "a1", .pods = 1, .gpus = 1 });
+	add(&l, &(struct job){ .name = "a2", .pods = 1, .gpus = 1 });
+	add(&l, &(struct job){ .name = "a3", .pods = 1, .gpus = 1 });
+	add(&l, &(struct job){ .name = "b1", .user = "ben", .pods = 1, .gpus = 1 });
+	add(&l, &(struct job){ .name = "p", .pods = 1, .gpus = 1, .priority = 5 });
+	add(&l, &(struct job){ .name = "u", .pods = 1, .gpus = 1, .queue = "urgent" });
+	CHECK_STR(pass(&l), "u p b1 a1 a2 a3");
+	lab_done(&l);
+}
+
+TEST("world: a gang starts whole or not at all, and a lost member comes back first")
+{
+	struct lab l = lab_new(2, 2);
+	struct work *gang;
+
+	add(&l, &(struct job){ .name = "one", .pods = 1, .gpus = 1 });
+	gang = add(&l, &(struct job){ .name = "ns/gang", .pods = 4, .gpus = 1 });
+	CHECK_STR(pass(&l), "one");
+	CHECK_WHY(&l, "ns/gang", "all 4 pods of gang gang must have room at once");
+	end(&l, "one");
+	CHECK_STR(pass(&l), "ns/gang");
+	CHECK_INT(gang->nbound, 4);
+	add(&l, &(struct job){ .name = "two", .user = "ben", .pods = 1, .gpus = 1 });
+	work_gone(l.w, gang, "1", l.now);
+	work_member(l.w, gang, "1b", space_shape_plain(world_space(l.w), 1000, 1 << 20, 1, NULL));
+	CHECK_STR(pass(&l), "ns/gang");
+	CHECK_INT(gang->nbound, 4);
+	lab_done(&l);
+}
+
+TEST("world: a gang waits for its members without standing in the way")
+{
+	struct lab l = lab_new(1, 4);
+	struct work_facts f = {
+		.key = "ns/g", .queue = "batch", .user = "u", .group = "", .size = 2, .walltime_ms = WALLTIME_NONE
+	};
+	struct work *g = world_work(l.w, &f);
+
+	work_member(l.w, g, "0", space_shape_plain(world_space(l.w), 1000, 1, 1, NULL));
+	add(&l, &(struct job){ .name = "x", .pods = 1, .gpus = 1 });
+	CHECK_STR(pass(&l), "x");
+	CHECK_WHY(&l, "ns/g", "1 of the 2 pods of gang g are there");
+	work_member(l.w, g, "1", space_shape_plain(world_space(l.w), 1000, 1, 1, NULL));
+	CHECK_STR(pass(&l), "ns/g");
+	lab_done(&l);
+}
+
+TEST("world: limits of a queue hold, and who is under them goes on")
+{
+	struct lab l = lab_new(1, 8);
+	json_auto_t *spec = sample_json("{'limits':{'perUser':{'gpus':2},'total':{'running':3}}}");
+
+	world_queue(l.w, "batch", spec);
+	for (int i = 0; i < 4; i++) {
+		static const char *const names[] = { "a", "b", "c", "d" };
+
+		add(&l, &(struct job){ .name = names[i], .pods = 1, .gpus = 1 });
+	}
+	add(&l, &(struct job){ .name = "e", .user = "ben", .pods = 1, .gpus = 1 });
+	add(&l, &(struct job){ .name = "f", .user = "carl", .pods = 1, .gpus = 1 });
+	CHECK_STR(pass(&l), "a e f");
+	CHECK_WHY(&l, "b", "queue batch allows 3 running jobs in all, 3 in use and this needs 1");
+	end(&l, "e");
+	end(&l, "f");
+	CHECK_STR(pass(&l), "b");
+	CHECK_WHY(&l, "c", "queue batch allows each user 2 GPUs, anna has 2 and this needs 1");
+	/* A limit below what runs stops nothing that runs. */
+	world_queue(l.w, "batch", NULL);
+	CHECK_STR(pass(&l), "c d");
+	lab_done(&l);
+}
+
+TEST("world: holds, stopped queues and times")
+{
+	struct lab l = lab_new(1, 8);
+	json_auto_t *stopped = sample_json("{'started':false}");
+	struct work_facts f = { .key = "h",
+				.queue = "batch",
+				.user = "u",
+				.group = "",
+				.size = 1,
+				.holds = HOLD_USER,
+				.walltime_ms = WALLTIME_NONE };
+	struct work *h = world_work(l.w, &f);
+
+	work_member(l.w, h, "0", space_shape_plain(world_space(l.w), 1000, 1, 1, NULL));
+	world_queue(l.w, "night", stopped);
+	add(&l, &(struct job){ .name = "s", .pods = 1, .gpus = 1, .queue = "night" });
+	add(&l, &(struct job){ .name = "x", .pods = 1, .gpus = 1, .queue = "nowhere" });
+	CHECK_STR(pass(&l), "");
+	CHECK_WHY(&l, "h", "held by its user");
+	CHECK_WHY(&l, "s", "queue night is stopped");
+	CHECK_WHY(&l, "x", "there is no queue nowhere");
+	f.holds = 0;
+	f.not_before_ms = l.now + HOUR;
+	world_work(l.w, &f);
+	CHECK_STR(pass(&l), "");
+	CHECK_INT(l.d.next_ms, T0 + HOUR);
+	l.now += HOUR;
+	world_queue(l.w, "night", NULL);
+	CHECK_STR(pass(&l), "h s");
+	lab_done(&l);
+}
+
+TEST("world: what delays no reservation may pass, and nothing else")
+{
+	struct lab l = lab_new(1, 4);
+
+	add(&l, &(struct job){ .name = "run", .pods = 1, .gpus = 3, .wall = 2 * HOUR });
+	CHECK_STR(pass(&l), "run");
+	add(&l, &(struct job){ .name = "big", .user = "ben", .pods = 1, .gpus = 4, .wall = HOUR });
+	add(&l, &(struct job){ .name = "long", .user = "carl", .pods = 1, .gpus = 1, .wall = 3 * HOUR });
+	add(&l, &(struct job){ .name = "ever", .user = "dora", .pods = 1, .gpus = 1 });
+	add(&l, &(struct job){ .name = "short", .user = "emil", .pods = 1, .gpus = 1, .wall = 2 * HOUR });
+	CHECK_STR(pass(&l), "short");
+	CHECK_INT(world_find(l.w, "big")->reservation->start_ms, T0 + 2 * HOUR);
+	CHECK_WHY(&l, "long", "the room that is free is reserved for work before it");
+	l.now += 2 * HOUR;
+	end(&l, "run");
+	end(&l, "short");
+	CHECK_STR(pass(&l), "big");
+	lab_done(&l);
+}
+
+TEST("world: beside a reservation there may be room for ever")
+{
+	struct lab l = lab_new(2, 4);
+
+	add(&l, &(struct job){ .name = "r0", .pods = 1, .gpus = 4, .wall = HOUR });
+	add(&l, &(struct job){ .name = "r1", .pods = 1, .gpus = 2, .wall = 2 * HOUR });
+	CHECK_STR(pass(&l), "r0 r1");
+	/* Four cards are free at one node after an hour, and two stay free at the other. */
+	add(&l, &(struct job){ .name = "big", .user = "ben", .pods = 1, .gpus = 4 });
+	add(&l, &(struct job){ .name = "e1", .user = "carl", .pods = 1, .gpus = 1 });
+	add(&l, &(struct job){ .name = "e2", .user = "carl", .pods = 1, .gpus = 1 });
+	CHECK_STR(pass(&l), "e1 e2");
+	lab_done(&l);
+}
+
+TEST("world: without walltimes small work flows around a large one, until that is old")
+{
+	struct lab l = lab_new(1, 4);
+
+	add(&l, &(struct job){ .name = "run", .pods = 1, .gpus = 3 });
+	CHECK_STR(pass(&l), "run");
+	add(&l, &(struct job){ .name = "big", .user = "ben", .pods = 1, .gpus = 4 });
+	add(&l, &(struct job){ .name = "s1", .user = "carl", .pods = 1, .gpus = 1 });
+	CHECK_STR(pass(&l), "s1");
+	l.now += 2 * HOUR;
+	end(&l, "s1");
+	add(&l, &(struct job){ .name = "s2", .user = "dora", .pods = 1, .gpus = 1 });
+	CHECK_STR(pass(&l), "");
+	CHECK_INT(world_find(l.w, "big")->reservation->start_ms, TIME_UNKNOWN);
+	end(&l, "run");
+	CHECK_STR(pass(&l), "big");
+	lab_done(&l);
+}
+
+TEST("world: a higher priority evicts the cheapest, whole gangs, and waits for them to go")
+{
+	struct lab l = lab_new(2, 4);
+
+	add(&l, &(struct job){ .name = "g", .pods = 2, .gpus = 2 });
+	add(&l, &(struct job){ .name = "low", .pods = 1, .gpus = 2 });
+	add(&l, &(struct job){ .name = "mid", .pods = 1, .gpus = 2, .priority = 5 });
+	CHECK_STR(pass(&l), "mid g low");
+	add(&l, &(struct job){ .name = "top", .user = "ben", .pods = 1, .gpus = 2, .priority = 9 });
+	CHECK_STR(pass(&l), "-low");
+	CHECK_WHY(&l, "top", "work of a lower priority is being evicted for it");
+	world_touch(l.w);
+	CHECK_STR(pass(&l), "");
+	add(&l, &(struct job){ .name = "thief", .user = "carl", .pods = 1, .gpus = 2 });
+	end(&l, "low");
+	CHECK_STR(pass(&l), "top");
+	add(&l, &(struct job){ .name = "same", .user = "ben", .pods = 1, .gpus = 2, .priority = 9 });
+	CHECK_STR(pass(&l), "-g");
+	end(&l, "g");
+	CHECK_STR(pass(&l), "same thief");
+	lab_done(&l);
+}
+
+TEST("world: what no node could ever take says so at once and stands in nobody's way")
+{
+	struct lab l = lab_new(2, 4);
+
+	add(&l, &(struct job){ .name = "huge", .pods = 1, .gpus = 8 });
+	add(&l, &(struct job){ .name = "x", .user = "ben", .pods = 1, .gpus = 4 });
+	CHECK_STR(pass(&l), "x");
+	CHECK_WHY(
+		&l, "huge",
+		"0/2 nodes are available: 2 Insufficient nvidia.com/gpu. It can never start here: needs 8 GPUs on one "
+		"node, the largest node has 4 GPUs");
+	add_node(&l, "n9", 8);
+	CHECK_STR(pass(&l), "huge");
+	lab_done(&l);
+}
+
+TEST("world: nodes that are blocked from a time on take only what ends before")
+{
+	struct lab l = lab_new(2, 4);
+	static const char *const nodes[] = { "n0", NULL };
+
+	world_block(l.w, "maintenance", nodes, T0 + HOUR, T0 + 2 * HOUR);
+	add(&l, &(struct job){ .name = "a", .pods = 2, .gpus = 4, .wall = 2 * HOUR });
+	add(&l, &(struct job){ .name = "b", .pods = 1, .gpus = 4, .wall = 2 * HOUR, .user = "ben" });
+	add(&l, &(struct job){ .name = "c", .pods = 1, .gpus = 4, .wall = HOUR, .user = "carl" });
+	CHECK_STR(pass(&l), "b c");
+	CHECK_INT(world_find(l.w, "a")->reservation->start_ms, T0 + 2 * HOUR);
+	lab_done(&l);
+}
+
+TEST("world: a long pass goes on slice by slice, whatever changes in between")
+{
+	struct lab l = lab_new(4, 4);
+	struct world_slice slice = { .now_ms = T0, .most = 1 };
+	int started = 0;
+
+	for (int i = 0; i < 20; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "j%02d", i);
+		add(&l, &(struct job){ .name = name, .pods = 1, .gpus = 1, .user = i % 2 ? "anna" : "ben" });
+	}
+	for (int i = 0; i < 100; i++) {
+		world_pass(l.w, &slice, &l.d);
+		started += (int)l.d.n;
+		if (i == 3)
+			end(&l, "j19");
+		if (!l.d.more)
+			break;
+	}
+	CHECK_INT(started, 16);
+	CHECK_INT(fair_waiting(world_fair(l.w)), 3);
+	lab_done(&l);
+}
