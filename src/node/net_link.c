@@ -93,10 +93,11 @@ static void *request_begin(struct request *q, uint16_t type, uint16_t flags, siz
 	return mnl_nlmsg_put_extra_header(q->head, body);
 }
 
-/* Sends and reads up to the acknowledgement or the end of a dump.  0, or -1 with errno. */
+/* Sends and reads up to the acknowledgement or the end of a dump.  0, or -1 with errno.  What an earlier request left
+ * unread, because it failed in the middle, is passed over. */
 static int request_run(struct netlink *nl, struct request *q, mnl_cb_t each, void *arg)
 {
-	char buf[ANSWER_MAX];
+	_Alignas(struct nlmsghdr) char buf[ANSWER_MAX];
 	unsigned seq = ++nl->seq;
 	unsigned port = mnl_socket_get_portid(nl->socket);
 
@@ -111,6 +112,8 @@ static int request_run(struct netlink *nl, struct request *q, mnl_cb_t each, voi
 			continue;
 		if (n < 0)
 			return -1;
+		if (((const struct nlmsghdr *)buf)->nlmsg_seq != seq)
+			continue;
 		r = mnl_cb_run(buf, (size_t)n, seq, port, each, arg);
 		if (r < 0)
 			return -1;
