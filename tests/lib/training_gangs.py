@@ -54,7 +54,7 @@ class Watch:
     def see(self, kind, pod):
         meta, uid = pod["metadata"], pod["metadata"]["uid"]
         notes = meta.get("annotations", {})
-        gang = notes.get("stoker.dev/gang")
+        gang = notes.get("stoker.dev/gang") if int(notes.get("stoker.dev/gang-size", 1)) > 1 else None
         who = gang or meta["name"]
         if kind == "DELETED" or pod["status"].get("phase") in ("Succeeded", "Failed"):
             self.bound.pop(uid, None)
