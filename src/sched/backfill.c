@@ -18,10 +18,25 @@ void backfill_init(struct backfill *b, int64_t patience_ms)
 static void forget(struct backfill *b)
 {
 	for (size_t i = 0; i < b->n; i++) {
+		if (b->items[i].work)
+			b->items[i].work->reservation = NULL;
 		free(b->items[i].seats);
 		free(b->items[i].left);
 	}
 	b->n = 0;
+}
+
+/* It stays in its place, because others point to theirs, but concerns nobody: it ends before it begins. */
+void backfill_drop(struct backfill *b, struct work *w)
+{
+	for (size_t i = 0; i < b->n; i++) {
+		if (b->items[i].work != w)
+			continue;
+		free(b->items[i].seats);
+		free(b->items[i].left);
+		b->items[i] = (struct reservation){ .work = NULL };
+		w->reservation = NULL;
+	}
 }
 
 void backfill_done(struct backfill *b)
@@ -147,25 +162,35 @@ static bool find_seats(struct future *f, struct work *w, int64_t at_ms)
 		.backfill = f->backfill,
 		.now_ms = at_ms,
 		.end_ms = at_ms == TIME_UNKNOWN ? TIME_UNKNOWN : work_end(w, at_ms),
+		.future = true,
 	};
 	struct space_filter filter = { .allows = allows, .arg = &check };
 	size_t least = work_has_begun(w) ? 1 : w->size;
 	size_t mark = space_mark(f->space);
 	size_t found = 0;
 	size_t missing = 0;
+	auto_free struct seat **tried = xcalloc(w->n + 1, sizeof(*tried));
+	size_t ntried = 0;
 
 	for (size_t i = 0; i < w->n && w->n - missing >= least; i++) {
 		struct seat *seat = &w->members[i].seat;
 
-		if (seat->node || space_find(f->space, seat, &filter))
+		if (seat->node) {
 			found++;
-		else
+		} else if (space_find(f->space, seat, &filter)) {
+			backfill_take(&check, seat, 1);
+			tried[ntried++] = seat;
+			found++;
+		} else {
 			missing++;
+		}
 	}
 	if (found >= least && found > w->nseated) {
 		space_keep(f->space, mark);
 		return true;
 	}
+	while (ntried)
+		backfill_take(&check, tried[--ntried], -1);
 	space_undo(f->space, mark);
 	return false;
 }
@@ -270,14 +295,13 @@ void backfill_block(struct backfill *b, struct space *s, const char *const *node
 }
 
 /* Something that sits from now_ms to end_ms is there when the reservation begins. */
-static bool concerns(const struct reservation *r, int64_t now_ms, int64_t end_ms)
+static bool concerns(const struct reservation *r, const struct backfill_check *c)
 {
 	if (r->start_ms == TIME_UNKNOWN)
 		return true;
-	/* What was sat down in a trial has its room there. */
-	if (r->work && r->start_ms <= now_ms)
+	if (c->future && r->work && r->start_ms <= c->now_ms)
 		return false;
-	return r->start_ms < end_ms && r->end_ms > now_ms;
+	return r->start_ms < c->end_ms && r->end_ms > c->now_ms;
 }
 
 bool backfill_allows(const struct backfill_check *c, const struct node *n, const struct shape *sh)
@@ -288,7 +312,7 @@ bool backfill_allows(const struct backfill_check *c, const struct node *n, const
 	for (size_t i = 0; i < b->n; i++) {
 		const struct reservation *r = &b->items[i];
 
-		if (at >= r->slots || !concerns(r, c->now_ms, c->end_ms))
+		if (at >= r->slots || !concerns(r, c))
 			continue;
 		for (size_t k = 0; k < b->resources; k++) {
 			int64_t want = shape_wants(sh, k);
@@ -300,27 +324,46 @@ bool backfill_allows(const struct backfill_check *c, const struct node *n, const
 	return true;
 }
 
-static void take(const struct backfill *b, struct reservation *r, const struct seat *seat)
+static void change_left(const struct backfill *b, struct reservation *r, const struct seat *seat, int sign)
 {
 	size_t at = node_index(seat->node);
 
 	for (size_t k = 0; at < r->slots && k < b->resources; k++)
 		if (r->left[at * b->resources + k] != INT64_MAX)
-			r->left[at * b->resources + k] -= shape_wants(seat->shape, k);
+			r->left[at * b->resources + k] += sign * shape_wants(seat->shape, k);
 }
 
-void backfill_took(struct backfill *b, struct work *w, int64_t end_ms)
+void backfill_take(const struct backfill_check *c, const struct seat *seat, int sign)
+{
+	struct backfill *b = c->backfill;
+
+	for (size_t i = 0; i < b->n; i++)
+		if (concerns(&b->items[i], c))
+			change_left(b, &b->items[i], seat, -sign);
+}
+
+/* Who would have made way for a reservation of an unknown moment is not known: it stays as it is. */
+void backfill_yield(const struct backfill_check *c, const struct seat *seats, size_t n, int64_t end_ms, int sign)
+{
+	struct backfill *b = c->backfill;
+
+	for (size_t i = 0; i < b->n; i++) {
+		struct reservation *r = &b->items[i];
+
+		if (r->start_ms == TIME_UNKNOWN || r->start_ms >= end_ms)
+			continue;
+		for (size_t k = 0; k < n; k++)
+			if (seats[k].node)
+				change_left(b, r, &seats[k], sign);
+	}
+}
+
+void backfill_began(struct backfill *b, struct work *w, int64_t end_ms)
 {
 	size_t fresh = 0;
 
-	for (size_t i = 0; i < w->n; i++) {
-		if (!w->members[i].fresh)
-			continue;
-		fresh++;
-		for (size_t k = 0; k < b->n; k++)
-			if (concerns(&b->items[k], 0, end_ms))
-				take(b, &b->items[k], &w->members[i].seat);
-	}
+	for (size_t i = 0; i < w->n; i++)
+		fresh += w->members[i].fresh;
 	/* What ran before the pass is there already. */
 	if (fresh < w->nseated)
 		return;

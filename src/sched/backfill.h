@@ -53,17 +53,25 @@ void backfill_init(struct backfill *b, int64_t patience_ms);
 void backfill_done(struct backfill *b);
 /* A pass begins: reservations of the last one are forgotten. */
 void backfill_begin(struct backfill *b, struct space *s, int64_t now_ms, struct work *const *running, size_t n);
+/* A work's reservation is no more: it has fewer members, or is gone. */
+void backfill_drop(struct backfill *b, struct work *w);
 /* A reservation for a work that finds no room now, or NULL: there are as many as may be, or nothing can be said. */
 struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct work *w, int64_t now_ms);
 /* Nodes that are nobody's for a time: no work sits there that would still be there at start_ms.  NULL-terminated. */
 void backfill_block(struct backfill *b, struct space *s, const char *const *nodes, int64_t start_ms, int64_t end_ms);
 /* For space_find(): may something that lasts from now_ms to end_ms sit at a node, as far as reservations go? */
 struct backfill_check {
-	const struct backfill *backfill;
+	struct backfill *backfill;
 	int64_t now_ms, end_ms;
+	bool future; /* of a trial, in which reservations that have begun by now_ms sit in the space */
 };
 bool backfill_allows(const struct backfill_check *c, const struct node *n, const struct shape *sh);
-/* A work has begun in this pass, or has more members with a fresh seat: what they take from the reservations. */
-void backfill_took(struct backfill *b, struct work *w, int64_t end_ms);
+/* Somebody sits down there (sign 1) or rises again (-1): what that takes from the reservations. */
+void backfill_take(const struct backfill_check *c, const struct seat *seat, int sign);
+/* What runs until end_ms makes way for a trial (sign 1), or does not (-1): reservations that counted on less have more.
+ */
+void backfill_yield(const struct backfill_check *c, const struct seat *seats, size_t n, int64_t end_ms, int sign);
+/* A work has begun in this pass, or has more members with a fresh seat. */
+void backfill_began(struct backfill *b, struct work *w, int64_t end_ms);
 
 #endif

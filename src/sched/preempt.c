@@ -7,13 +7,14 @@
 #include "sched/preempt.h"
 
 #include "base/mem.h"
+#include "sched/world.h"
 
 /* A victim, and where its members sat. */
 struct victim {
 	struct work *work;
 	double price;
 	struct seat *seats;
-	bool spared;
+	bool gone;
 };
 
 static bool is_lower(const struct work *a, const struct work *b)
@@ -21,6 +22,12 @@ static bool is_lower(const struct work *a, const struct work *b)
 	if (a->queue->priority != b->queue->priority)
 		return a->queue->priority < b->queue->priority;
 	return a->priority < b->priority;
+}
+
+/* What went before all of its queue's priority because of its age is not evicted for one of those. */
+static bool is_old(const struct work *a, const struct work *b)
+{
+	return a->boosted && !b->boosted && a->queue->priority == b->queue->priority;
 }
 
 /* What is lost with it: the part of the machine that it used, times how long. */
@@ -42,23 +49,48 @@ static int by_price(const void *x, const void *y)
 	return a->work->cost < b->work->cost ? -1 : a->work->cost > b->work->cost;
 }
 
+static bool find_seat(const struct preempt_view *v, struct seat *seat)
+{
+	if (!space_find(v->space, seat, v->filter))
+		return false;
+	if (v->check)
+		backfill_take(v->check, seat, 1);
+	return true;
+}
+
 static bool fits(const struct preempt_view *v, struct work *w)
 {
 	size_t least = work_has_begun(w) ? w->nseated + 1 : w->size;
+	auto_free struct seat **tried = xcalloc(w->n + 1, sizeof(*tried));
 	size_t mark = space_mark(v->space);
 	size_t missing = 0;
 	size_t found = 0;
+	size_t ntried = 0;
 
 	for (size_t i = 0; i < w->n && w->n - missing >= least; i++) {
 		struct seat *seat = &w->members[i].seat;
 
-		if (seat->node || space_find(v->space, seat, v->filter))
+		if (seat->node)
 			found++;
+		else if (find_seat(v, seat))
+			tried[ntried++] = seat;
 		else
 			missing++;
 	}
+	found += ntried;
+	while (v->check && ntried)
+		backfill_take(v->check, tried[--ntried], -1);
 	space_undo(v->space, mark);
 	return found >= least;
+}
+
+static void yield(const struct preempt_view *v, struct victim *victim, bool gone)
+{
+	struct work *w = victim->work;
+
+	victim->gone = gone;
+	if (v->check)
+		backfill_yield(v->check, victim->seats, w->n, work_end(w, w->started_ms), gone ? 1 : -1);
 }
 
 static void evict(const struct preempt_view *v, struct victim *victim)
@@ -71,16 +103,17 @@ static void evict(const struct preempt_view *v, struct victim *victim)
 		if (w->members[i].seat.node)
 			space_rise(v->space, &w->members[i].seat);
 	}
+	yield(v, victim, true);
 }
 
 static void spare(const struct preempt_view *v, struct victim *victim)
 {
 	struct work *w = victim->work;
 
-	victim->spared = true;
 	for (size_t i = 0; i < w->n; i++)
 		if (victim->seats[i].node)
 			space_sit(v->space, &w->members[i].seat, victim->seats[i].node, victim->seats[i].cards);
+	yield(v, victim, false);
 }
 
 /* In growing steps, because asking whether it fits is what costs. */
@@ -110,7 +143,7 @@ static void spare_who_need_not_go(const struct preempt_view *v, struct work *w, 
 			continue;
 		}
 		space_undo(v->space, mark);
-		victims[n].spared = false;
+		yield(v, &victims[n], true);
 	}
 }
 
@@ -121,7 +154,7 @@ static size_t collect(const struct preempt_view *v, const struct work *w, bool a
 	for (size_t i = 0; i < v->n; i++) {
 		struct work *r = v->running[i];
 
-		if (r->evicted_for || !is_lower(r, w) || (!all && !r->may_requeue) ||
+		if (r->evicted_for || !is_lower(r, w) || is_old(r, w) || (!all && !r->may_requeue) ||
 		    (v->may_evict && !v->may_evict(v->arg, r)))
 			continue;
 		ret[n++] = (struct victim){ .work = r, .price = price_of(r, v->now_ms) };
@@ -148,10 +181,13 @@ static size_t choose(const struct preempt_view *v, struct work *w, bool all, str
 
 	spare_who_need_not_go(v, w, victims, gone);
 	for (size_t i = 0; i < gone; i++)
-		if (!victims[i].spared)
+		if (victims[i].gone)
 			ret[chosen++] = victims[i].work;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		if (victims[i].gone)
+			yield(v, &victims[i], false);
 		free(victims[i].seats);
+	}
 	free(victims);
 	return chosen;
 }

@@ -149,6 +149,7 @@ void world_remove_node(struct world *w, const char *name)
 {
 	space_remove_node(w->space, name);
 	w->changed = true;
+	w->passing = false; /* reservations may be there: they are made anew */
 }
 
 /* ---- sums ---- */
@@ -327,6 +328,12 @@ static void work_free(struct world *w, struct work *work)
 	free(work);
 }
 
+void world_bury(struct world *w)
+{
+	while (w->nghosts)
+		work_free(w, w->ghosts[--w->nghosts]);
+}
+
 /* It leaves its queue and its user for others. */
 static void move_work(struct world *w, struct work *work, const struct work_facts *f)
 {
@@ -442,6 +449,7 @@ void work_unbound(struct world *w, struct work *work, const char *id)
 	if (!m || m->bound || !m->seat.node)
 		return;
 	space_rise(w->space, &m->seat);
+	m->fresh = false;
 	work->nseated--;
 	if (!work->nseated)
 		work->started_ms = 0;
@@ -456,6 +464,7 @@ void work_gone(struct world *w, struct work *work, const char *id, int64_t now_m
 	if (!m)
 		return;
 	fair_now(w->fair, now_ms);
+	backfill_drop(&w->backfill, work);
 	work->nbound -= m->bound;
 	work->nseated -= m->seat.node != NULL;
 	space_rise(w->space, &m->seat);
@@ -470,7 +479,10 @@ void work_gone(struct world *w, struct work *work, const char *id, int64_t now_m
 	if (!q->exists && !q->works)
 		map_remove(&w->queues, q->name);
 	map_remove(&w->works, work->key);
-	work_free(w, work);
+	if (w->passing)
+		ARRAY_PUSH(w->ghosts, w->nghosts, w->cap_ghosts, work);
+	else
+		work_free(w, work);
 }
 
 /* ---- nodes for others ---- */
@@ -533,6 +545,9 @@ void world_free(struct world *w)
 
 	if (!w)
 		return;
+	backfill_done(&w->backfill);
+	world_bury(w);
+	free(w->ghosts);
 	while (map_next(&w->works, &pos, NULL, &work))
 		work_free(w, work);
 	map_done(&w->works);
@@ -541,7 +556,6 @@ void world_free(struct world *w)
 		block_done(&w->blocks[--w->nblocks]);
 	free(w->blocks);
 	free(w->running);
-	backfill_done(&w->backfill);
 	fair_free(w->fair);
 	space_free(w->space);
 	free(w);

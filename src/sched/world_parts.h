@@ -26,6 +26,9 @@ struct world {
 	bool (*may_evict)(void *arg, const struct work *work);
 	void *evict_arg;
 	uint64_t ages;
+	/* Gone within a pass, which may still look at them: without members, they say nothing. */
+	struct work **ghosts;
+	size_t nghosts, cap_ghosts;
 	/* The pass. */
 	uint64_t pass; /* its number */
 	bool passing;
@@ -36,6 +39,8 @@ struct world {
 
 /* The work has begun, or has more or fewer members than before: what it is charged with follows. */
 void work_charge(struct world *w, struct work *work);
+/* Those that are gone for good. */
+void world_bury(struct world *w);
 /* In the list of what may be started, or not. */
 void work_line_up(struct world *w, struct work *work);
 

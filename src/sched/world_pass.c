@@ -15,7 +15,6 @@
 struct permit {
 	const struct work *work;
 	struct backfill_check check;
-	bool reservations; /* are looked at */
 };
 
 static bool permits(void *arg, const struct node *n, const struct shape *sh)
@@ -25,15 +24,14 @@ static bool permits(void *arg, const struct node *n, const struct shape *sh)
 	for (char **property = p->work->queue->properties; property && *property; property++)
 		if (!node_has_property(n, *property))
 			return false;
-	return !p->reservations || backfill_allows(&p->check, n, sh);
+	return backfill_allows(&p->check, n, sh);
 }
 
-static struct permit permit_for(const struct world *w, const struct work *work, int64_t now_ms)
+static struct permit permit_for(struct world *w, const struct work *work, int64_t now_ms)
 {
 	return (struct permit){
 		.work = work,
 		.check = { .backfill = &w->backfill, .now_ms = now_ms, .end_ms = work_end(work, now_ms) },
-		.reservations = true,
 	};
 }
 
@@ -72,6 +70,7 @@ static size_t seat_members(struct world *w, struct work *work, struct permit *p)
 			continue;
 		if (!was_refused(w, seat->shape, p->check.end_ms, properties) && space_find(w->space, seat, &filter)) {
 			work->members[i].fresh = true;
+			backfill_take(&p->check, seat, 1);
 			seated++;
 			continue;
 		}
@@ -84,11 +83,15 @@ static size_t seat_members(struct world *w, struct work *work, struct permit *p)
 	return seated;
 }
 
-static void give_up(struct world *w, struct work *work, size_t mark)
+static void give_up(struct world *w, struct work *work, const struct permit *p, size_t mark)
 {
+	/* What had begun before found nothing, else it would not give up. */
+	for (size_t i = 0; i < work->n && !work_has_begun(work); i++)
+		if (work->members[i].fresh) {
+			backfill_take(&p->check, &work->members[i].seat, -1);
+			work->members[i].fresh = false;
+		}
 	space_undo(w->space, mark);
-	for (size_t i = 0; i < work->n; i++)
-		work->members[i].fresh = false;
 }
 
 static bool place(struct world *w, struct work *work, int64_t now_ms)
@@ -101,13 +104,13 @@ static bool place(struct world *w, struct work *work, int64_t now_ms)
 
 	if (!seated || (!work_has_begun(work) && seated < work->size)) {
 		if (trial)
-			give_up(w, work, mark);
+			give_up(w, work, &p, mark);
 		return false;
 	}
 	if (trial)
 		space_keep(w->space, mark);
 	work->nseated += seated;
-	backfill_took(&w->backfill, work, p.check.end_ms);
+	backfill_began(&w->backfill, work, p.check.end_ms);
 	return true;
 }
 
@@ -214,13 +217,14 @@ static void skip_others(struct world *w, const struct work *work)
 
 static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
 {
-	struct permit p = { .work = work };
+	struct permit p = permit_for(w, work, now_ms);
 	struct space_filter filter = { .allows = permits, .arg = &p };
 	struct preempt_view view = { .space = w->space,
 				     .running = w->running,
 				     .n = w->nrunning,
 				     .now_ms = now_ms,
 				     .filter = &filter,
+				     .check = &p.check,
 				     .may_evict = w->may_evict,
 				     .arg = w->evict_arg };
 	auto_free struct work **victims = NULL;
@@ -293,6 +297,13 @@ static void boost_the_old(struct world *w, int64_t now_ms)
 	}
 }
 
+static void block_nodes(struct world *w, const struct block *b, int64_t now_ms)
+{
+	backfill_block(&w->backfill, w->space, (const char *const *)b->nodes, b->start_ms, b->end_ms);
+	if (b->end_ms > now_ms && b->end_ms < w->next_ms)
+		w->next_ms = b->end_ms;
+}
+
 static void begin_pass(struct world *w, int64_t now_ms)
 {
 	w->pass++;
@@ -302,9 +313,9 @@ static void begin_pass(struct world *w, int64_t now_ms)
 	fair_now(w->fair, now_ms);
 	boost_the_old(w, now_ms);
 	backfill_begin(&w->backfill, w->space, now_ms, w->running, w->nrunning);
+	world_bury(w);
 	for (size_t i = 0; i < w->nblocks; i++)
-		backfill_block(&w->backfill, w->space, (const char *const *)w->blocks[i].nodes, w->blocks[i].start_ms,
-			       w->blocks[i].end_ms);
+		block_nodes(w, &w->blocks[i], now_ms);
 	fair_walk_begin(w->fair);
 }
 

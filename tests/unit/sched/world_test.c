@@ -381,3 +381,93 @@ TEST("world: a long pass goes on slice by slice, whatever changes in between")
 	CHECK_INT(fair_waiting(world_fair(l.w)), 3);
 	lab_done(&l);
 }
+
+TEST("world: a gang that delays a reservation only as a whole does not pass either")
+{
+	struct lab l = lab_new(1, 4);
+
+	add(&l, &(struct job){ .name = "a", .pods = 1, .gpus = 2, .wall = HOUR });
+	CHECK_STR(pass(&l), "a");
+	add(&l, &(struct job){ .name = "big", .pods = 1, .gpus = 3, .wall = HOUR });
+	CHECK_STR(pass(&l), "");
+	add(&l, &(struct job){ .name = "pair", .pods = 2, .gpus = 1, .wall = 2 * HOUR });
+	CHECK_STR(pass(&l), "");
+	add(&l, &(struct job){ .name = "one", .pods = 1, .gpus = 1, .wall = 2 * HOUR });
+	CHECK_STR(pass(&l), "one");
+	lab_done(&l);
+}
+
+TEST("world: a reservation leaves the one before it its room, and nobody takes what is left twice")
+{
+	struct lab l = lab_new(1, 8);
+
+	add(&l, &(struct job){ .name = "a", .pods = 1, .gpus = 5, .wall = 2 * HOUR });
+	add(&l, &(struct job){ .name = "b", .pods = 1, .gpus = 2, .wall = HOUR });
+	CHECK_STR(pass(&l), "a b");
+	add(&l, &(struct job){ .name = "late", .pods = 1, .gpus = 6, .wall = HOUR });
+	add(&l, &(struct job){ .name = "early", .pods = 1, .gpus = 2, .wall = 2 * HOUR });
+	add(&l, &(struct job){ .name = "thief", .pods = 1, .gpus = 1, .wall = 3 * HOUR });
+	CHECK_STR(pass(&l), "");
+	CHECK_INT(world_find(l.w, "late")->reservation->start_ms, T0 + 2 * HOUR);
+	CHECK_INT(world_find(l.w, "early")->reservation->start_ms, T0 + HOUR);
+	lab_done(&l);
+}
+
+TEST("world: nobody takes what is free while victims are on their way out")
+{
+	struct lab l = lab_new(1, 4);
+
+	add(&l, &(struct job){ .name = "low", .pods = 1, .gpus = 2 });
+	add(&l, &(struct job){ .name = "mid", .pods = 1, .gpus = 1, .priority = 9 });
+	CHECK_STR(pass(&l), "mid low");
+	add(&l, &(struct job){ .name = "top", .user = "ben", .pods = 1, .gpus = 3, .priority = 9 });
+	CHECK_STR(pass(&l), "-low");
+	add(&l, &(struct job){ .name = "thief", .user = "carl", .pods = 1, .gpus = 1 });
+	CHECK_STR(pass(&l), "");
+	end(&l, "low");
+	CHECK_STR(pass(&l), "top");
+	lab_done(&l);
+}
+
+TEST("world: nobody is evicted for room that is reserved for others")
+{
+	struct lab l = lab_new(1, 4);
+
+	add(&l, &(struct job){ .name = "a", .pods = 1, .gpus = 2, .wall = HOUR, .priority = 9 });
+	add(&l, &(struct job){ .name = "low", .pods = 1, .gpus = 2, .wall = HOUR / 2 });
+	CHECK_STR(pass(&l), "a low");
+	add(&l, &(struct job){ .name = "big", .pods = 1, .gpus = 4, .wall = HOUR, .priority = 9 });
+	add(&l, &(struct job){ .name = "long", .pods = 1, .gpus = 2, .wall = 2 * HOUR, .priority = 5 });
+	CHECK_STR(pass(&l), "");
+	add(&l, &(struct job){ .name = "short", .pods = 1, .gpus = 2, .wall = HOUR / 2, .priority = 5 });
+	CHECK_STR(pass(&l), "-low");
+	lab_done(&l);
+}
+
+TEST("world: what went first for its age is not evicted at once")
+{
+	struct lab l = lab_new(1, 4);
+
+	add(&l, &(struct job){ .name = "a", .pods = 1, .gpus = 4 });
+	CHECK_STR(pass(&l), "a");
+	add(&l, &(struct job){ .name = "old", .pods = 1, .gpus = 4 });
+	l.now += 4 * 24 * HOUR;
+	end(&l, "a");
+	add(&l, &(struct job){ .name = "young", .pods = 1, .gpus = 4, .priority = 5 });
+	CHECK_STR(pass(&l), "old");
+	lab_done(&l);
+}
+
+TEST("world: when a block ends its nodes are used without anything being told")
+{
+	static const char *const nodes[] = { "n0", NULL };
+	struct lab l = lab_new(1, 4);
+
+	world_block(l.w, "maintenance", nodes, l.now, l.now + HOUR);
+	add(&l, &(struct job){ .name = "a", .pods = 1, .gpus = 1 });
+	CHECK_STR(pass(&l), "");
+	CHECK_INT(l.d.next_ms, T0 + HOUR);
+	l.now += HOUR;
+	CHECK_STR(pass(&l), "a");
+	lab_done(&l);
+}
