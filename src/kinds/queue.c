@@ -5,9 +5,44 @@
  */
 #include "kinds/cells.h"
 #include "kinds/core.h"
+#include "kinds/quantity.h"
 #include "kinds/rest.h"
 #include "kinds/rest_rules.h"
 #include "kinds/walltime.h"
+
+#define LONGEST_NAME 63
+
+static void check_quantity(const json_t *obj, const char *field, const struct path *at, struct err *e)
+{
+	const json_t *v = json_object_get(obj, field);
+	struct quantity q;
+
+	if (json_is_string(v) && quantity_parse(json_string_value(v), &q) && q.nano < 0)
+		path_invalid(PATH_FIELD(at, field), e, v, "must be greater than or equal to 0");
+}
+
+static void amount_validate(const json_t *obj, const struct path *at, struct err *e)
+{
+	check_quantity(obj, "cpus", at, e);
+	check_quantity(obj, "memory", at, e);
+}
+
+/* A sign alone, or nothing before an @, is nobody. */
+static void acl_validate(const json_t *obj, const struct path *at, struct err *e)
+{
+	static const char *const lists[] = { "users", "groups", "hosts" };
+	json_t *v;
+	size_t i;
+
+	for (size_t k = 0; k < ARRAY_SIZE(lists); k++)
+		json_array_foreach (json_object_get(obj, lists[k]), i, v) {
+			const char *name = json_string_value(v);
+
+			if (name && !strcspn(name + (*name == '-' || *name == '+'), "@"))
+				path_invalid(PATH_INDEX(PATH_FIELD(at, lists[k]), i), e, v,
+					     "must be a name, +name or -name");
+		}
+}
 
 static const struct field acl_fields[] = {
 	FL(0, "users", STRING, .flags = FIELD_SET, .doc = "Users who may submit; -name keeps one out. All without."),
@@ -16,7 +51,8 @@ static const struct field acl_fields[] = {
 	F(0, "anyOf", BOOL, .doc = "Whether it is enough to be in one of the lists rather than in each."),
 };
 
-static const struct message acl = MESSAGE("dev.stoker.v1.QueueACL", acl_fields, .doc = "Who may submit.");
+static const struct message acl =
+	MESSAGE("dev.stoker.v1.QueueACL", acl_fields, .doc = "Who may submit.", .validate = acl_validate);
 
 static const struct field amount_fields[] = {
 	F(0, "running", INT32, .has_min = true, .doc = "Workloads that run."),
@@ -26,8 +62,9 @@ static const struct field amount_fields[] = {
 	F(0, "memory", QUANTITY, .doc = "Memory in use."),
 };
 
-static const struct message amount = MESSAGE("dev.stoker.v1.QueueAmount", amount_fields,
-					     .doc = "How much of each; no limit where there is no number.");
+static const struct message amount =
+	MESSAGE("dev.stoker.v1.QueueAmount", amount_fields,
+		.doc = "How much of each; no limit where there is no number.", .validate = amount_validate);
 
 static const struct field limits_fields[] = {
 	F(0, "total", OBJECT, .msg = &amount, .doc = "Of all together."),
@@ -84,6 +121,9 @@ static void spec_validate(const json_t *obj, const struct path *at, struct err *
 	if (seconds[1] >= 0 && seconds[2] > seconds[1])
 		path_invalid(PATH_FIELD(at, "minWalltime"), e, json_object_get(obj, "minWalltime"),
 			     "must not be longer than maxWalltime");
+	if (seconds[0] >= 0 && seconds[0] < seconds[2])
+		path_invalid(PATH_FIELD(at, "defaultWalltime"), e, json_object_get(obj, "defaultWalltime"),
+			     "must not be shorter than minWalltime");
 	if (streq(jsonx_str_or(obj, "type", ""), "Route"))
 		rule_some(json_object_get(obj, "destinations"), PATH_FIELD(at, "destinations"), e,
 			  "a Route queue passes workloads on");
@@ -108,6 +148,16 @@ static const struct field status_fields[] = {
 
 static const struct message status =
 	MESSAGE("dev.stoker.v1.QueueStatus", status_fields, .doc = "What is in the queue.");
+
+/* Pods have it as the value of a label. */
+static void name_validate(const json_t *obj, struct err *e)
+{
+	const json_t *name = jsonx_at(obj, "metadata.name");
+
+	if (json_string_length(name) > LONGEST_NAME)
+		path_invalid(PATH_FIELD(NULL, "metadata.name"), e, name, "must be no more than %d characters",
+			     LONGEST_NAME);
+}
 
 static const struct field fields[] = {
 	FIELDS_OBJECT,
@@ -166,4 +216,5 @@ const struct kind kind_queue = {
 	KIND_COLUMNS(columns),
 	KIND_SUBRESOURCES(status_only),
 	.prepare_create = status_begin,
+	.validate = name_validate,
 };

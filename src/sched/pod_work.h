@@ -12,16 +12,10 @@
 #ifndef STOKER_SCHED_POD_WORK_H
 #define STOKER_SCHED_POD_WORK_H
 
+#include "kinds/queue.h"
 #include "sched/world.h"
 
-#define QUEUE_LABEL           "stoker.dev/queue"
-#define QUEUE_DEFAULT         "batch"
-#define USER_ANNOTATION       "stoker.dev/user"
-#define GROUP_ANNOTATION      "stoker.dev/group"
-#define WALLTIME_ANNOTATION   "stoker.dev/walltime"
-#define NOT_BEFORE_ANNOTATION "stoker.dev/not-before"
-#define HOLD_ANNOTATION       "stoker.dev/hold"
-#define GIVEN_ANNOTATION      "stoker.dev/cards"
+#define GIVEN_ANNOTATION "stoker.dev/cards"
 
 /* Texts are borrowed from the pod, but for the key. */
 struct pod_work {

@@ -3,9 +3,9 @@
 #ifndef STOKER_SCHED_WORK_H
 #define STOKER_SCHED_WORK_H
 
+#include "kinds/queue_limits.h"
 #include "sched/backfill.h"
 #include "sched/fair.h"
-#include "sched/limits.h"
 #include "sched/space.h"
 
 #define WALLTIME_NONE (-1) /* it may run for ever */
@@ -65,6 +65,8 @@ struct work {
 	struct amount_of_limits counted; /* what the queue and its user were charged with while it runs */
 	double cost;                     /* so was the tree of shares */
 	size_t running_at;               /* place in the world's list of what runs */
+	int standing;                    /* queue_count.c's, as is: */
+	size_t dated_at;                 /* place in the world's list of what waits for a time */
 	/* What the last pass found. */
 	enum work_why why;
 	struct limit_hit hit;
@@ -98,6 +100,7 @@ struct queue {
 	char **properties;                            /* labels or properties that nodes must have; NULL-terminated */
 	struct share *share;
 	size_t works, running; /* all, and those of them that have begun */
+	size_t held;           /* not for missing members */
 };
 
 #endif

@@ -273,6 +273,17 @@ TEST("rules of Stoker's own kinds")
 		{ &kind_queue, "{" NAMED "}", "" },
 		{ &kind_queue, "{" NAMED ",'spec':{'defaultWalltime':'168:00:00','maxWalltime':'1d'}}",
 		  "spec.defaultWalltime: Invalid value: \"168:00:00\": must not be longer than maxWalltime" },
+		{ &kind_queue, "{" NAMED ",'spec':{'defaultWalltime':'60','minWalltime':'1h'}}",
+		  "spec.defaultWalltime: Invalid value: \"60\": must not be shorter than minWalltime" },
+		{ &kind_queue, "{" NAMED ",'spec':{'limits':{'perUser':{'memory':'-1Gi'}}}}",
+		  "spec.limits.perUser.memory: Invalid value: \"-1Gi\": must be greater than or equal to 0" },
+		{ &kind_queue, "{" NAMED ",'spec':{'acl':{'users':['anna','-@host']}}}",
+		  "spec.acl.users[1]: Invalid value: \"-@host\": must be a name, +name or -name" },
+		{ &kind_queue,
+		  "{'metadata':{'name':'a123456789b123456789c123456789d123456789e123456789f123456789g123'}}",
+		  "metadata.name: Invalid value: "
+		  "\"a123456789b123456789c123456789d123456789e123456789f123456789g123\": must be no more than 63 "
+		  "characters" },
 		{ &kind_queue, "{" NAMED ",'spec':{'maxWalltime':'long'}}",
 		  "spec.maxWalltime: Invalid value: \"long\": must be a time such as 168:00:00, 7d or 3600" },
 		{ &kind_queue, "{" NAMED ",'spec':{'type':'Route'}}",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* limits.c - see limits.h */
-#include "sched/limits.h"
+/* queue_limits.c - see queue_limits.h */
+#include "kinds/queue_limits.h"
 
 #include "base/jsonx.h"
 #include "base/mem.h"
-#include "kinds/quantity.h"
+#include "kinds/resource_list.h"
 
 static const struct {
 	const char *field; /* of the Queue */
@@ -126,6 +126,41 @@ bool limits_impossible(const struct limits *l, const struct amount_of_limits *a,
 	return false;
 }
 
+/* No queue has more of anything, and sums of it do not overflow. */
+#define MOST ((int64_t)1 << 52)
+
+static int64_t read_wanted(const struct resource_list *requests, const struct resource_list *limits, const char *name,
+			   int64_t (*value)(const struct quantity *q))
+{
+	const struct quantity *q = resource_list_find(requests, name);
+	int64_t n;
+
+	q = q ? q : resource_list_find(limits, name);
+	n = q ? value(q) : 0;
+	return n < 0 ? 0 : n > MOST ? MOST : n;
+}
+
+static void add_times(int64_t *to, int64_t n, int64_t times)
+{
+	__int128 sum = *to + (__int128)n * times;
+
+	*to = sum > MOST ? MOST : (int64_t)sum;
+}
+
+void limits_add_pod(struct amount_of_limits *a, const json_t *pod_spec, int64_t times)
+{
+	struct resource_list requests = { 0 };
+	struct resource_list limits = { 0 };
+
+	pod_resources(pod_spec, "requests", true, &requests);
+	pod_resources(pod_spec, "limits", true, &limits);
+	add_times(&a->v[LIMIT_GPUS], read_wanted(&requests, &limits, "nvidia.com/gpu", quantity_value), times);
+	add_times(&a->v[LIMIT_CPUS], read_wanted(&requests, &limits, "cpu", quantity_milli), times);
+	add_times(&a->v[LIMIT_MEMORY], read_wanted(&requests, &limits, "memory", quantity_value), times);
+	resource_list_done(&requests);
+	resource_list_done(&limits);
+}
+
 static void amount_text(enum limit_of of, int64_t n, struct sbuf *out)
 {
 	if (of == LIMIT_MEMORY)
@@ -145,20 +180,32 @@ static void number_text(enum limit_of of, int64_t n, struct sbuf *out)
 		sbuf_addf(out, "%g", of == LIMIT_CPUS ? (double)n / 1000 : (double)n);
 }
 
-void limit_hit_text(const struct limit_hit *h, const char *queue, const char *user, const char *group, struct sbuf *out)
+static void most_text(const struct limit_hit *h, const char *queue, struct sbuf *out)
 {
-	const char *who = h->scope == LIMIT_PER_USER ? user : h->scope == LIMIT_PER_GROUP ? group : queue;
-
 	sbuf_addf(out, "queue %s allows %s", queue,
 		  h->scope == LIMIT_PER_USER    ? "each user "
 		  : h->scope == LIMIT_PER_GROUP ? "each group "
 						: "");
 	amount_text(h->of, h->most, out);
 	if (h->scope == LIMIT_TOTAL)
-		sbuf_adds(out, " in all, ");
+		sbuf_adds(out, " in all");
+}
+
+void limit_hit_text(const struct limit_hit *h, const char *queue, const char *user, const char *group, struct sbuf *out)
+{
+	most_text(h, queue, out);
+	if (h->scope == LIMIT_TOTAL)
+		sbuf_adds(out, ", ");
 	else
-		sbuf_addf(out, ", %s has ", who);
+		sbuf_addf(out, ", %s has ", h->scope == LIMIT_PER_USER ? user : group);
 	number_text(h->of, h->used, out);
 	sbuf_adds(out, h->scope == LIMIT_TOTAL ? " in use and this needs " : " and this needs ");
+	number_text(h->of, h->wanted, out);
+}
+
+void limit_most_text(const struct limit_hit *h, const char *queue, struct sbuf *out)
+{
+	most_text(h, queue, out);
+	sbuf_adds(out, " and this needs ");
 	number_text(h->of, h->wanted, out);
 }

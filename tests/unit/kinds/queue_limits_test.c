@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sched/limits.h"
+#include "kinds/queue_limits.h"
 
 #include "api/sample_json.h"
 #include "base/mem.h"
@@ -65,4 +65,30 @@ TEST("limits: none where there is no number, and 0 is one")
 	CHECK(limits_exceeded(&l, &use, "anna", "", &gpu, &hit));
 	CHECK(!limits_exceeded(&l, &use, "anna", "", &plain, &hit));
 	limits_use_done(&use);
+}
+
+TEST("limits: what a pod asks for, so many times over")
+{
+	json_auto_t *spec = sample_json("{'containers':[{'resources':{'limits':{'nvidia.com/gpu':2,'memory':'2Gi'},"
+					"'requests':{'cpu':'1500m','memory':'1Gi'}}},"
+					"{'resources':{'requests':{'cpu':'1'}}}]}");
+	json_auto_t *vast = sample_json("{'containers':[{'resources':{'requests':{'cpu':'9E','memory':'-1'}}}]}");
+	json_auto_t *limits = sample_json("{'perUser':{'gpus':4}}");
+	auto_sbuf struct sbuf text = SBUF(500);
+	struct amount_of_limits a = { .v[LIMIT_RUNNING] = 1 };
+	struct limit_hit hit;
+	struct limits l;
+
+	limits_add_pod(&a, spec, 3);
+	CHECK_INT(a.v[LIMIT_GPUS], 6);
+	CHECK_INT(a.v[LIMIT_CPUS], 7500);
+	CHECK_INT(a.v[LIMIT_MEMORY], (int64_t)3 << 30);
+	limits_read(&l, limits);
+	CHECK(limits_impossible(&l, &a, &hit));
+	limit_most_text(&hit, "mcc", &text);
+	CHECK_STR(text.p, "queue mcc allows each user 4 GPUs and this needs 6");
+	limits_add_pod(&a, vast, INT64_MAX);
+	CHECK_INT(a.v[LIMIT_CPUS], (int64_t)1 << 52);
+	CHECK_INT(a.v[LIMIT_MEMORY], (int64_t)3 << 30);
+	limits_add_pod(&a, NULL, 1);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* limits.h - how much of the machine a queue's work may use at a time: in all, per user, per group; pure */
-#ifndef STOKER_SCHED_LIMITS_H
-#define STOKER_SCHED_LIMITS_H
+/* queue_limits.h - how much of the machine a queue's work may use at a time: in all, per user, per group; pure */
+#ifndef STOKER_KINDS_QUEUE_LIMITS_H
+#define STOKER_KINDS_QUEUE_LIMITS_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -47,8 +47,12 @@ bool limits_exceeded(const struct limits *l, const struct limits_use *u, const c
 		     const struct amount_of_limits *a, struct limit_hit *ret);
 /* Whether it is more than the limit even if nothing else runs: it can never start. */
 bool limits_impossible(const struct limits *l, const struct amount_of_limits *a, struct limit_hit *ret);
-/* "queue batch allows each user 4 GPUs, anna uses 3 and this needs 2" */
+/* What a pod asks for, so many times over, is added; limits count where there is no request. */
+void limits_add_pod(struct amount_of_limits *a, const json_t *pod_spec, int64_t times);
+/* "queue batch allows each user 4 GPUs, anna has 3 and this needs 2" */
 void limit_hit_text(const struct limit_hit *h, const char *queue, const char *user, const char *group,
 		    struct sbuf *out);
+/* For what is impossible: "queue batch allows each user 4 GPUs and this needs 8" */
+void limit_most_text(const struct limit_hit *h, const char *queue, struct sbuf *out);
 
 #endif
