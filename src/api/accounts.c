@@ -42,6 +42,7 @@ static void account_done(struct account *acc)
 {
 	free(acc->name);
 	free(acc->groups);
+	free(acc->group);
 	free(acc->home);
 	*acc = (struct account){ 0 };
 }
@@ -69,6 +70,28 @@ static void find_groups(struct account *acc)
 	for (int i = 0; i < n; i++)
 		if (gids[i] != acc->gid)
 			gids[acc->ngroups++] = gids[i];
+}
+
+/* A group by its name, or by its number if there is none.  False if the system does not know it. */
+static bool find_group(gid_t gid, const char *name, gid_t *ret_gid, char **ret_name)
+{
+	size_t n = 1024;
+	struct group gr, *found = NULL;
+	int rc = ERANGE;
+
+	while (rc == ERANGE && n <= MAX_BUFFER) {
+		auto_free char *buf = xmalloc(n);
+
+		rc = name ? getgrnam_r(name, &gr, buf, n, &found) : getgrgid_r(gid, &gr, buf, n, &found);
+		if (rc == 0 && found) {
+			*ret_gid = gr.gr_gid;
+			if (ret_name)
+				*ret_name = xstrdup(gr.gr_name);
+			return true;
+		}
+		n *= 4;
+	}
+	return false;
 }
 
 /* Values that say "no such account", as getpwnam_r(3) lists them; others say that nobody could be asked. */
@@ -151,10 +174,14 @@ const struct account *accounts_find(struct accounts *a, const char *user, struct
 		account_done(acc);
 		return NULL;
 	}
-	if (acc->real)
+	if (acc->real) {
 		find_groups(acc);
-	else if (!find_number(acc))
+		find_group(acc->gid, NULL, &acc->gid, &acc->group);
+	} else if (!find_number(acc)) {
 		make_up(acc);
+	}
+	if (!acc->group)
+		acc->group = xstrdup("");
 	if (!acc->home)
 		acc->home = xstrdup("");
 	return acc;
@@ -168,4 +195,11 @@ bool account_in_group(const struct account *acc, gid_t gid)
 		if (acc->groups[i] == gid)
 			return true;
 	return false;
+}
+
+bool account_in_group_named(const struct account *acc, const char *group)
+{
+	gid_t gid;
+
+	return acc->real && find_group(0, group, &gid, NULL) && account_in_group(acc, gid);
 }

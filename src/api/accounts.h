@@ -19,7 +19,8 @@ struct account {
 	gid_t gid;
 	gid_t *groups; /* the others it is in */
 	size_t ngroups;
-	char *home; /* "" if it has none worth the name */
+	char *group; /* name of gid; "" if it has none or the account is not real */
+	char *home;  /* "" if it has none worth the name */
 };
 
 struct accounts;
@@ -29,5 +30,7 @@ void accounts_free(struct accounts *a);
 const struct account *accounts_find(struct accounts *a, const char *user, struct err *e);
 /* Whether the account is in the group. */
 bool account_in_group(const struct account *acc, gid_t gid);
+/* The same by the group's name; false if there is none of that name. */
+bool account_in_group_named(const struct account *acc, const char *group);
 
 #endif

@@ -19,6 +19,7 @@
 #include "api/pod_owner.h"
 #include "api/pod_security.h"
 #include "api/priority.h"
+#include "api/queue_rules.h"
 #include "api/quota.h"
 #include "api/service_address.h"
 #include "api/stored.h"
@@ -139,6 +140,7 @@ static const struct admit_rule assigners[] = {
 	{ "", "services", service_address_assign },
 	{ "", "pods", priority_assign },
 	{ "", "pods", pod_account_assign },
+	{ NULL, NULL, queue_assign },
 };
 
 /* Whether this machine can do what an object asks for that is otherwise as it should be; the last word. */
@@ -210,6 +212,8 @@ int admit_delete(struct api *api, const struct api_request *req, const json_t *o
 	const char *name = jsonx_str_or(old, "metadata.name", "");
 
 	(void)api;
+	if (queue_admit_delete(req, old, e) < 0)
+		return -1;
 	if (!(req->kind->flags & KIND_NAMESPACE))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(kept_namespaces); i++)
@@ -241,4 +245,5 @@ void admit_written(struct api *api, const struct kind *k, const json_t *obj, con
 		if (applies(k, followers[i].group, followers[i].plural))
 			followers[i].fn(api, obj, old);
 	quota_written(api, k, obj, old);
+	queue_written(api, k, obj, old);
 }

@@ -14,6 +14,7 @@
 #include "api/crd.h"
 #include "api/limit_range.h"
 #include "api/object.h"
+#include "api/queue_rules.h"
 #include "api/quota.h"
 #include "api/service_address.h"
 #include "api/verbs.h"
@@ -37,6 +38,7 @@ struct api {
 	struct quotas *quotas;
 	struct limit_ranges *limit_ranges;
 	struct accounts *accounts;
+	struct queues *queues;
 	struct api_namespace namespace;
 	struct map store_kinds; /* "group/plural" -> store number + 1 */
 };
@@ -57,6 +59,7 @@ int api_new(struct loop *loop, struct store *store, struct pki *pki, const struc
 	api->quotas = quotas_new(api);
 	api->limit_ranges = limit_ranges_new(api);
 	api->accounts = accounts_new();
+	api->queues = queues_new(api);
 	/* Order matters: bootstrap writes objects, and every write passes authorization and field managers. */
 	api->authz = authz_new(api);
 	api->authn = authn_new(api);
@@ -79,6 +82,7 @@ void api_free(struct api *api)
 	quotas_free(api->quotas);
 	limit_ranges_free(api->limit_ranges);
 	accounts_free(api->accounts);
+	queues_free(api->queues);
 	api_namespace_forget(&api->namespace);
 	authn_free(api->authn);
 	authz_free(api->authz);
@@ -262,6 +266,11 @@ struct accounts *api_accounts(struct api *api)
 struct service_addresses *api_addresses(struct api *api)
 {
 	return api->addresses;
+}
+
+struct queues *api_queues(struct api *api)
+{
+	return api->queues;
 }
 
 struct quotas *api_quotas(struct api *api)

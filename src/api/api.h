@@ -28,6 +28,7 @@ struct service_addresses;
 struct quotas;
 struct limit_ranges;
 struct accounts;
+struct queues;
 
 /* Who is asking.  Strings are owned by whoever made it and outlive the call. */
 struct caller {
@@ -136,6 +137,7 @@ struct service_addresses *api_addresses(struct api *api);
 struct quotas *api_quotas(struct api *api);
 struct limit_ranges *api_limit_ranges(struct api *api);
 struct accounts *api_accounts(struct api *api);
+struct queues *api_queues(struct api *api);
 struct pki *api_pki(struct api *api);
 /* The namespace that the call under way has looked at: stored_namespace(). */
 struct api_namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bootstrap.c - system namespaces, the kubernetes Service, priority and storage classes, definitions of Kubeflow's
- * kinds: rows of JSON, made through the ordinary write path
+/* bootstrap.c - system namespaces, the kubernetes Service, priority and storage classes, the first queue,
+ * definitions of Kubeflow's kinds: rows of JSON, made through the ordinary write path
  *
  * They are made at start if they are missing.  Pods are told the address of default/kubernetes, so that one comes back
  * as soon as somebody deletes it. */
@@ -48,6 +48,7 @@ static const struct {
 	  "{\"metadata\":{\"annotations\":{\"storageclass.kubernetes.io/is-default-class\":\"true\"}},"
 	  "\"provisioner\":\"stoker.dev/directory\",\"reclaimPolicy\":\"Delete\","
 	  "\"volumeBindingMode\":\"Immediate\"}" },
+	{ "stoker.dev", "v1", "queues", "", "batch", "{}" },
 	KUBEFLOW("TFJob", "tfjob", SERVED("v1", "true") "," SERVED("v1alpha2", "false")),
 	KUBEFLOW("PyTorchJob", "pytorchjob", SERVED("v1", "true") "," SERVED("v1alpha1", "false")),
 	KUBEFLOW("PaddleJob", "paddlejob", SERVED("v1", "true")),

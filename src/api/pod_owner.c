@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "kinds/pod_security.h"
 #include "kinds/pod_templates.h"
+#include "kinds/queue.h"
 
 static bool is_admin(const struct caller *c)
 {
@@ -56,7 +57,7 @@ static int namespace_owner(struct api *api, const char *ns, char **ret, struct e
 	return 0;
 }
 
-static const json_t *controller_of(const json_t *obj)
+const json_t *pod_owner_controller(const json_t *obj)
 {
 	json_t *ref;
 	size_t i;
@@ -67,7 +68,7 @@ static const json_t *controller_of(const json_t *obj)
 	return NULL;
 }
 
-static const struct kind *kind_of_ref(struct api *api, const json_t *ref)
+const struct kind *pod_owner_controller_kind(struct api *api, const json_t *ref)
 {
 	const char *api_version = jsonx_str_or(ref, "apiVersion", "");
 	const char *slash = strchr(api_version, '/');
@@ -100,8 +101,8 @@ static bool read_creator(struct str body, const char *uid, char **ret, struct er
 static int controller_creator(struct api *api, const struct api_request *req, const json_t *obj, char **ret,
 			      struct err *e)
 {
-	const json_t *ref = controller_of(obj);
-	const struct kind *k = ref ? kind_of_ref(api, ref) : NULL;
+	const json_t *ref = pod_owner_controller(obj);
+	const struct kind *k = ref ? pod_owner_controller_kind(api, ref) : NULL;
 	const char *name = jsonx_str_or(ref, "name", "");
 	struct record r;
 	int number;
@@ -145,6 +146,8 @@ static int admit_new(struct api *api, const struct api_request *req, json_t *pod
 
 	set_annotation(pod, POD_UID_ANNOTATION, NULL);
 	set_annotation(pod, POD_GPUS_ANNOTATION, NULL);
+	set_annotation(pod, USER_ANNOTATION, NULL);
+	set_annotation(pod, GROUP_ANNOTATION, NULL);
 	if (owner_of(api, req, pod, &user, e) < 0)
 		return -1;
 	if (!user)
@@ -154,6 +157,9 @@ static int admit_new(struct api *api, const struct api_request *req, json_t *pod
 		return -1;
 	snprintf(uid, sizeof(uid), "%u", acc->uid);
 	set_annotation(pod, POD_UID_ANNOTATION, uid);
+	set_annotation(pod, USER_ANNOTATION, user);
+	if (*acc->group)
+		set_annotation(pod, GROUP_ANNOTATION, acc->group);
 	return 0;
 }
 
@@ -202,9 +208,12 @@ static int admit_changed(struct api *api, const struct api_request *req, json_t 
 
 int pod_owner_admit(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
 {
+	static const char *const ours[] = { POD_UID_ANNOTATION, USER_ANNOTATION, GROUP_ANNOTATION };
+
 	if (!old)
 		return admit_new(api, req, obj, e);
-	set_annotation(obj, POD_UID_ANNOTATION, annotation(old, POD_UID_ANNOTATION));
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
+		set_annotation(obj, ours[i], annotation(old, ours[i]));
 	if (req->caller != &caller_system)
 		set_annotation(obj, POD_GPUS_ANNOTATION, annotation(old, POD_GPUS_ANNOTATION));
 	if (req->subresource && !streq(req->subresource, "ephemeralcontainers"))
@@ -274,6 +283,17 @@ int pod_owner_mark(struct api *api, const struct api_request *req, json_t *obj, 
 		return -1;
 	if (inherited)
 		set_annotation(obj, CREATOR_ANNOTATION, inherited);
+	return 0;
+}
+
+int pod_owner_of_workload(struct api *api, const char *ns, const json_t *obj, char **ret, struct err *e)
+{
+	const char *creator = annotation(obj, CREATOR_ANNOTATION);
+
+	if (namespace_owner(api, ns, ret, e) < 0)
+		return -1;
+	if (!*ret && creator && *creator)
+		*ret = xstrdup(creator);
 	return 0;
 }
 

@@ -19,11 +19,17 @@
 /* Set by the server on what controllers make pods from: the last one who wrote it and is no admin. */
 #define CREATOR_ANNOTATION "stoker.dev/creator"
 
+/* Also sets USER_ANNOTATION and GROUP_ANNOTATION of kinds/queue.h on the pods of users. */
 int pod_owner_admit(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 /* May the caller run commands in the pod?  They have the pod's rights: only for who has them, or an admin. */
 int pod_owner_check_hands(struct api *api, const struct api_request *req, const json_t *pod, struct err *e);
 /* Keeps CREATOR_ANNOTATION on kinds that lead to pods. */
 int pod_owner_mark(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
+/* The user whose the pods of a workload are, NULL for an admin's; a new text. */
+int pod_owner_of_workload(struct api *api, const char *ns, const json_t *obj, char **ret, struct err *e);
+/* The reference to an object's controller, or NULL; and the kind that it names, or NULL. */
+const json_t *pod_owner_controller(const json_t *obj);
+const struct kind *pod_owner_controller_kind(struct api *api, const json_t *ref);
 /* Who is no admin gives no namespace away. */
 int pod_owner_admit_namespace(struct api *api, const struct api_request *req, json_t *obj, const json_t *old,
 			      struct err *e);

@@ -4,6 +4,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/queue.h"
 
 int stored_resolve(struct api *api, struct stored_kind *k, struct err *e)
 {
@@ -39,7 +40,7 @@ int stored_get(struct api *api, struct stored_kind *k, const char *ns, const cha
 static bool is_marked(struct str body)
 {
 	static const char *const words[] = { "\"deletionTimestamp\"", "\"stoker.dev/owner\"",
-					     "\"pod-security.kubernetes.io/" };
+					     "\"pod-security.kubernetes.io/", "\"" QUEUE_LABEL "\"" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (memmem(body.p, body.n, words[i], strlen(words[i])))

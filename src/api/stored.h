@@ -19,9 +19,9 @@ struct stored_kind {
 int stored_resolve(struct api *api, struct stored_kind *k, struct err *e);
 /* Decoded, a new reference.  ERR_NOT_FOUND has no text. */
 int stored_get(struct api *api, struct stored_kind *k, const char *ns, const char *name, json_t **ret, struct err *e);
-/* A namespace if it has anything that admission goes by: labels of Pod Security, an owner, a deletion; most have not,
- * need not be decoded, and give NULL.  Borrowed until the next api_call(), within which it is read once.  ERR_NOT_FOUND
- * has no text. */
+/* A namespace if it has anything that admission goes by: labels of Pod Security, an owner, a queue, a deletion; most
+ * have not, need not be decoded, and give NULL.  Borrowed until the next api_call(), within which it is read once.
+ * ERR_NOT_FOUND has no text. */
 int stored_namespace(struct api *api, const char *name, const json_t **ret, struct err *e);
 /* Writes as the server itself through api_call(): VERB_CREATE, VERB_UPDATE, VERB_DELETE (body NULL). */
 int stored_write(struct api *api, struct stored_kind *k, enum verb verb, const char *ns, const char *name, json_t *body,
