@@ -17,6 +17,7 @@
 #include "client/events.h"
 #include "sched/feed.h"
 #include "sched/pod_work.h"
+#include "sched/queue_status.h"
 #include "sched/why.h"
 
 #define TURN_NS     (10 * 1000000LL) /* of work in one turn; a binding takes about 0.1 ms */
@@ -33,6 +34,7 @@ struct sched {
 	struct informer *pods, *nodes, *queues;
 	struct world *world;
 	struct feed feed;
+	struct queue_status *status;
 	struct loop_hook work;
 	struct loop_timer say, wake;
 	unsigned calls; /* under way; the last frees us if `freed` */
@@ -98,6 +100,9 @@ static void on_queue(void *arg, const json_t *obj, const json_t *old)
 	struct sched *s = arg;
 	const char *name = jsonx_str_or(obj ? obj : old, "metadata.name", "");
 
+	/* Its status is our own word. */
+	if (obj && old && jsonx_equal(json_object_get(obj, "spec"), json_object_get(old, "spec")))
+		return;
 	if (obj)
 		world_queue(s->world, name, json_object_get(obj, "spec"));
 	else if (streq(name, QUEUE_DEFAULT))
@@ -262,6 +267,7 @@ static void on_work(void *arg)
 	if (d.more)
 		work_soon(s);
 	wake_at(s, d.next_ms, slice.now_ms);
+	queue_status_touch(s->status);
 	decisions_done(&d);
 	if (fair_waiting(world_fair(s->world)) && !loop_timer_pending(&s->say))
 		loop_timer_set(s->client->loop, &s->say, SAY_AFTER);
@@ -397,6 +403,7 @@ struct sched *sched_new(struct client *c)
 	s->nodes = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "nodes" }, NULL, &nodes);
 	s->queues = informer_new(c, &(struct ref){ .api_version = "stoker.dev/v1", .plural = "queues" }, NULL, &queues);
 	s->pods = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "pods" }, &live, &pods);
+	s->status = queue_status_new(c, s->world, s->queues);
 	return s;
 }
 
@@ -404,6 +411,7 @@ void sched_free(struct sched *s)
 {
 	if (!s)
 		return;
+	queue_status_free(s->status);
 	informer_free(s->pods);
 	informer_free(s->nodes);
 	informer_free(s->queues);

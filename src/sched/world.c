@@ -279,6 +279,7 @@ void work_line_up(struct world *w, struct work *work)
 	bool stands = !work->holds && work->nseated < work->n;
 	int64_t rank = rank_of(work);
 
+	work_recount(w, work);
 	if (work->turn.leaf && stands && work->turn.rank == rank && work->turn.leaf == list_of(w, work))
 		return;
 	fair_leave(w->fair, &work->turn);
@@ -342,8 +343,10 @@ static void move_work(struct world *w, struct work *work, const struct work_fact
 
 	if (charged)
 		uncharge(w, work);
-	if (old)
+	if (old) {
+		work_uncount(w, work);
 		count_queued(work, -1);
+	}
 	fair_leave(w->fair, &work->turn);
 	free(work->user);
 	free(work->group);
@@ -475,6 +478,7 @@ void work_gone(struct world *w, struct work *work, const char *id, int64_t now_m
 	if (work->n)
 		return;
 	fair_leave(w->fair, &work->turn);
+	work_uncount(w, work);
 	count_queued(work, -1);
 	if (!q->exists && !q->works)
 		map_remove(&w->queues, q->name);
@@ -556,6 +560,7 @@ void world_free(struct world *w)
 		block_done(&w->blocks[--w->nblocks]);
 	free(w->blocks);
 	free(w->running);
+	free(w->dated);
 	fair_free(w->fair);
 	space_free(w->space);
 	free(w);

@@ -100,6 +100,12 @@ void decisions_done(struct decisions *d);
 /* All that could be started, in the order of a pass that starts nothing; false from the callback ends it. */
 void world_each_waiting(struct world *w, bool (*each)(void *arg, struct work *work, size_t position), void *arg);
 void world_each_running(struct world *w, bool (*each)(void *arg, struct work *work), void *arg);
+/* Queues, those too that work names and nobody has made; and what is in one. */
+void world_each_queue(struct world *w, bool (*each)(void *arg, struct queue *q), void *arg);
+struct queue_counts {
+	size_t total, queued, held, waiting, running; /* waiting: for a time */
+};
+struct queue_counts world_count(const struct world *w, const struct queue *q, int64_t now_ms);
 /* Everything, in no order. */
 void world_each(struct world *w, bool (*each)(void *arg, struct work *work), void *arg);
 /* Why it waits as of now, for what was not looked at in the last pass too; sets work->why and work->hit. */

@@ -21,6 +21,8 @@ struct world {
 	struct map works;  /* key -> struct work */
 	struct work **running;
 	size_t nrunning, cap_running;
+	struct work **dated; /* that may begin from a time on */
+	size_t ndated, cap_dated;
 	struct block *blocks;
 	size_t nblocks, cap_blocks;
 	bool (*may_evict)(void *arg, const struct work *work);
@@ -43,5 +45,10 @@ void work_charge(struct world *w, struct work *work);
 void world_bury(struct world *w);
 /* In the list of what may be started, or not. */
 void work_line_up(struct world *w, struct work *work);
+
+/* --- queue_count.c --- */
+/* What the counts of its queue say about it is true again; or they no longer have it. */
+void work_recount(struct world *w, struct work *work);
+void work_uncount(struct world *w, struct work *work);
 
 #endif
