@@ -13,18 +13,13 @@
 
 #define HIGHEST 4 /* a pod, a Job, a CronJob, and one to spare */
 
-static bool has(struct str body, const char *word)
-{
-	return memmem(body.p, body.n, word, strlen(word)) != NULL;
-}
-
 static bool says_something(struct str body)
 {
 	static const char *const words[] = { "\"" QUEUE_LABEL "\"", "\"" WALLTIME_ANNOTATION "\"",
 					     "\"activeDeadlineSeconds\"", "\"walltime\"", "\"controller\":true" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (has(body, words[i]))
+		if (queue_mentions(body, words[i]))
 			return true;
 	return false;
 }

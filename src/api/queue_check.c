@@ -123,7 +123,7 @@ static int check_asks(void *arg, const struct amount_of_limits *asks)
 int submission_stay(struct submission *s, struct queue_known *q, struct err *e)
 {
 	struct checking c = { s, q, e };
-	struct queue_visit visit = { .time = check_time, .asks = check_asks, .arg = &c };
+	struct queue_visit visit = { .time = check_time, .asks = q->limited ? check_asks : NULL, .arg = &c };
 
 	return queue_visit(s->req->kind, s->obj, &visit);
 }

@@ -23,8 +23,9 @@
 struct queue_known {
 	char *name;
 	json_t *spec;
-	bool limits_queued; /* its work is counted */
 	struct limits limits;
+	bool limited;                                         /* by any of them */
+	bool limits_queued;                                   /* its work is counted */
 	struct limits_use use;                                /* LIMIT_QUEUED alone, if it is counted */
 	int64_t default_walltime, max_walltime, min_walltime; /* seconds, or TIME_NONE */
 };
@@ -63,6 +64,8 @@ int queues_full(struct api *api, struct queue_known *q, const char *user, const 
 bool queue_is_pod(const struct kind *k);
 /* Pods, and what leads to pods; pod templates wait for nothing. */
 bool queue_concerns(const struct kind *k);
+/* Whether stored text has a word with quotes.  Those within texts are escaped, so it is never part of one. */
+bool queue_mentions(struct str body, const char *word);
 /* Work that somebody submitted and that has not ended. */
 bool queue_counts(const struct kind *k, const json_t *obj);
 /* The label, or "". */

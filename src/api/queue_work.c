@@ -17,6 +17,11 @@ bool queue_concerns(const struct kind *k)
 	return queue_is_pod(k) || (pod_templates_lead(k) && !streq(k->plural, "podtemplates"));
 }
 
+bool queue_mentions(struct str body, const char *word)
+{
+	return memmem(body.p, body.n, word, strlen(word)) != NULL;
+}
+
 static bool has_ended(const json_t *obj)
 {
 	static const char *const ends[] = { "Complete", "Succeeded", "Failed" };
@@ -87,14 +92,21 @@ struct visiting {
 /* A part of an object that has metadata and perhaps a deadline of its own. */
 static int visit_part(const struct queue_visit *v, const char *at, const json_t *part)
 {
-	const char *name = queue_label(part);
+	const char *name = v->queue ? queue_label(part) : "";
 	const json_t *note = json_object_get(jsonx_at(part, "metadata.annotations"), WALLTIME_ANNOTATION);
-	auto_free char *label = xasprintf("%smetadata.labels[" QUEUE_LABEL "]", at);
-	auto_free char *time = xasprintf("%smetadata.annotations[" WALLTIME_ANNOTATION "]", at);
 
-	if (*name && v->queue && v->queue(v->arg, label, name) < 0)
-		return -1;
-	return note && v->time ? v->time(v->arg, time, note) : 0;
+	if (*name) {
+		auto_free char *field = xasprintf("%smetadata.labels[" QUEUE_LABEL "]", at);
+
+		if (v->queue(v->arg, field, name) < 0)
+			return -1;
+	}
+	if (note && v->time) {
+		auto_free char *field = xasprintf("%smetadata.annotations[" WALLTIME_ANNOTATION "]", at);
+
+		return v->time(v->arg, field, note);
+	}
+	return 0;
 }
 
 static void visit_template(void *arg, const json_t *template)
@@ -152,9 +164,11 @@ int queue_visit(const struct kind *k, const json_t *obj, const struct queue_visi
 		if (value && !json_is_null(value) && v->time(v->arg, deadlines[i], value) < 0)
 			return -1;
 	}
+	if (queue_is_pod(k) && !v->asks)
+		return 0;
 	if (queue_is_pod(k)) {
 		limits_add_pod(&g.sum, json_object_get(obj, "spec"), 1);
-		return v->asks ? v->asks(v->arg, &g.sum) : 0;
+		return v->asks(v->arg, &g.sum);
 	}
 	sum_gang(&g, json_object_get(obj, "spec"));
 	if (g.gang && v->asks && v->asks(v->arg, &g.sum) < 0)

@@ -100,6 +100,7 @@ static struct queue_known *known_new(const json_t *obj)
 	q->spec = json_incref(json_object_get(obj, "spec"));
 	limits_read(&q->limits, json_object_get(q->spec, "limits"));
 	limits_use_init(&q->use);
+	q->limited = json_object_size(json_object_get(q->spec, "limits")) > 0;
 	for (int scope = 0; scope < LIMIT_SCOPE__COUNT; scope++)
 		q->limits_queued |= q->limits.most[scope].v[LIMIT_QUEUED] >= 0;
 	q->default_walltime = read_time(q->spec, "defaultWalltime");
@@ -241,12 +242,6 @@ struct counting {
 	struct err *e;
 };
 
-/* Quotes within texts are escaped: such words are never part of one. */
-static bool has(struct str body, const char *word)
-{
-	return memmem(body.p, body.n, word, strlen(word)) != NULL;
-}
-
 static bool on_counted(void *arg, const struct record *r)
 {
 	struct counting *c = arg;
@@ -254,8 +249,8 @@ static bool on_counted(void *arg, const struct record *r)
 	json_auto_t *obj = NULL;
 
 	/* Most is a controller's, or in a queue that does not count: it need not be decoded. */
-	if (has(r->body, "\"controller\":true") ||
-	    (!(batch && batch->limits_queued) && !has(r->body, "\"" QUEUE_LABEL "\":\"")))
+	if (queue_mentions(r->body, "\"controller\":true") ||
+	    (!(batch && batch->limits_queued) && !queue_mentions(r->body, "\"" QUEUE_LABEL "\":\"")))
 		return true;
 	if (object_parse(r->body, &obj, c->e) < 0)
 		return false;
