@@ -94,8 +94,8 @@ struct future {
 	struct space *space;
 	int64_t now_ms;
 	size_t ended; /* of the endings */
-	bool sat[RESERVATIONS_MOST], rose[RESERVATIONS_MOST];
-	struct seat *seats[RESERVATIONS_MOST]; /* of reservations that sit; ours */
+	bool sat[RESERVATIONS_ALL], rose[RESERVATIONS_ALL];
+	struct seat *seats[RESERVATIONS_ALL]; /* of reservations that sit; ours */
 };
 
 static void rise_all(struct space *s, struct work *w)
@@ -150,21 +150,29 @@ static void move_to(struct future *f, int64_t at_ms)
 	move_reservations(f, at_ms);
 }
 
+struct seeker {
+	const struct work *work;
+	struct backfill_check check;
+};
+
 static bool allows(void *arg, const struct node *n, const struct shape *sh)
 {
-	return backfill_allows(arg, n, sh);
+	const struct seeker *seeker = arg;
+
+	return work_may_sit(seeker->work, n) && backfill_allows(&seeker->check, n, sh);
 }
 
 /* Seats for the work at that moment; what it does not find is undone. */
 static bool find_seats(struct future *f, struct work *w, int64_t at_ms)
 {
-	struct backfill_check check = {
-		.backfill = f->backfill,
-		.now_ms = at_ms,
-		.end_ms = at_ms == TIME_UNKNOWN ? TIME_UNKNOWN : work_end(w, at_ms),
-		.future = true,
+	struct seeker seeker = {
+		.work = w,
+		.check = { .backfill = f->backfill,
+			   .now_ms = at_ms,
+			   .end_ms = at_ms == TIME_UNKNOWN ? TIME_UNKNOWN : work_end(w, at_ms),
+			   .future = true },
 	};
-	struct space_filter filter = { .allows = allows, .arg = &check };
+	struct space_filter filter = { .allows = allows, .arg = &seeker };
 	size_t least = work_has_begun(w) ? 1 : w->size;
 	size_t mark = space_mark(f->space);
 	size_t found = 0;
@@ -178,7 +186,7 @@ static bool find_seats(struct future *f, struct work *w, int64_t at_ms)
 		if (seat->node) {
 			found++;
 		} else if (space_find(f->space, seat, &filter)) {
-			backfill_take(&check, seat, 1);
+			backfill_take(&seeker.check, seat, 1);
 			tried[ntried++] = seat;
 			found++;
 		} else {
@@ -190,7 +198,7 @@ static bool find_seats(struct future *f, struct work *w, int64_t at_ms)
 		return true;
 	}
 	while (ntried)
-		backfill_take(&check, tried[--ntried], -1);
+		backfill_take(&seeker.check, tried[--ntried], -1);
 	space_undo(f->space, mark);
 	return false;
 }
@@ -243,14 +251,14 @@ static void note_seats(struct reservation *r, const struct work *w)
 			r->seats[r->nseats++] = w->members[i].seat;
 }
 
-struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct work *w, int64_t now_ms)
+struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct work *w, int64_t now_ms, size_t most)
 {
 	struct future f = { .backfill = b, .space = s, .now_ms = now_ms };
 	struct reservation r = { .work = w, .end_ms = TIME_UNKNOWN };
 	size_t mark;
 	bool found;
 
-	if (b->n == RESERVATIONS_MOST)
+	if (b->n >= most)
 		return NULL;
 	sort_endings(b);
 	mark = space_mark(s);
@@ -266,7 +274,7 @@ struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct
 		note_left(b, s, &r);
 	}
 	space_undo(s, mark);
-	for (size_t i = 0; i < RESERVATIONS_MOST; i++)
+	for (size_t i = 0; i < RESERVATIONS_ALL; i++)
 		free(f.seats[i]);
 	if (!found)
 		return NULL;
@@ -280,7 +288,7 @@ void backfill_block(struct backfill *b, struct space *s, const char *const *node
 {
 	struct reservation r = { .start_ms = start_ms, .end_ms = end_ms, .slots = space_node_slots(s) };
 
-	if (b->n == RESERVATIONS_MOST)
+	if (b->n == RESERVATIONS_ALL)
 		return;
 	r.left = xcalloc(r.slots * b->resources + 1, sizeof(*r.left));
 	for (size_t i = 0; i < r.slots * b->resources; i++)
@@ -356,6 +364,18 @@ void backfill_yield(const struct backfill_check *c, const struct seat *seats, si
 			if (seats[k].node)
 				change_left(b, r, &seats[k], sign);
 	}
+}
+
+void backfill_evict(const struct backfill_check *c, struct work *w)
+{
+	struct backfill *b = c->backfill;
+
+	for (size_t i = 0; i < w->n; i++)
+		backfill_yield(c, &w->members[i].seat, 1, work_end(w, w->started_ms), 1);
+	for (size_t i = 0; i < b->nendings; i++)
+		if (b->endings[i].work == w)
+			b->endings[i].at_ms = c->now_ms;
+	b->sorted = false;
 }
 
 void backfill_began(struct backfill *b, struct work *w, int64_t end_ms)

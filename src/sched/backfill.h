@@ -20,7 +20,9 @@
 #include "sched/space.h"
 
 #define RESERVATIONS_MOST 16
-#define TIME_UNKNOWN      INT64_MAX
+/* With those for whom others are being evicted, and who need not wait for their turn to have a reservation. */
+#define RESERVATIONS_ALL 64
+#define TIME_UNKNOWN     INT64_MAX
 
 struct work;
 
@@ -40,7 +42,7 @@ struct ending {
 };
 
 struct backfill {
-	struct reservation items[RESERVATIONS_MOST];
+	struct reservation items[RESERVATIONS_ALL];
 	size_t n;
 	size_t resources;
 	struct ending *endings; /* of what runs */
@@ -55,8 +57,8 @@ void backfill_done(struct backfill *b);
 void backfill_begin(struct backfill *b, struct space *s, int64_t now_ms, struct work *const *running, size_t n);
 /* A work's reservation is no more: it has fewer members, or is gone. */
 void backfill_drop(struct backfill *b, struct work *w);
-/* A reservation for a work that finds no room now, or NULL: there are as many as may be, or nothing can be said. */
-struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct work *w, int64_t now_ms);
+/* A reservation for a work that finds no room now, or NULL: there are `most`, or nothing can be said. */
+struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct work *w, int64_t now_ms, size_t most);
 /* Nodes that are nobody's for a time: no work sits there that would still be there at start_ms.  NULL-terminated. */
 void backfill_block(struct backfill *b, struct space *s, const char *const *nodes, int64_t start_ms, int64_t end_ms);
 /* For space_find(): may something that lasts from now_ms to end_ms sit at a node, as far as reservations go? */
@@ -71,6 +73,8 @@ void backfill_take(const struct backfill_check *c, const struct seat *seat, int 
 /* What runs until end_ms makes way for a trial (sign 1), or does not (-1): reservations that counted on less have more.
  */
 void backfill_yield(const struct backfill_check *c, const struct seat *seats, size_t n, int64_t end_ms, int sign);
+/* Something that runs will be evicted: its room is there for all from now on. */
+void backfill_evict(const struct backfill_check *c, struct work *w);
 /* A work has begun in this pass, or has more members with a fresh seat. */
 void backfill_began(struct backfill *b, struct work *w, int64_t end_ms);
 

@@ -27,7 +27,8 @@ struct share {
 	size_t nheap, cap_heap;
 	size_t at; /* in the parent's heap */
 	double weight;
-	double used;               /* in units of the epoch */
+	double used;               /* in units of the epoch; without what ran since `charged` */
+	double charged;            /* where fair->elapsed was then */
 	double running;            /* fraction of the machine */
 	size_t waiting;            /* things in lists below */
 	struct turn *first, *last; /* a leaf's list */
@@ -42,8 +43,9 @@ struct fair {
 	struct share top;
 	double half_life_ms;
 	int64_t epoch_ms, now_ms;
-	double factor; /* of now */
-	uint64_t walk; /* its number; 0: there was none yet */
+	double factor;  /* of now */
+	double elapsed; /* seconds since the epoch, each counted as much as what is used in it */
+	uint64_t walk;  /* its number; 0: there was none yet */
 	bool walking;
 	int64_t rank; /* the present one */
 };
@@ -96,6 +98,7 @@ struct share *fair_share(struct fair *f, struct share *parent, const char *name)
 		return s;
 	s = xcalloc(1, sizeof(*s));
 	share_init(s, above);
+	s->charged = f->elapsed;
 	s->name = xstrdup(name);
 	map_set(&above->children, name, s);
 	return s;
@@ -132,49 +135,60 @@ static void each_share(struct share *s, void (*each)(struct share *s, double arg
 
 /* ---- use ---- */
 
-static void add_running(struct share *s, double seconds)
+/* What it has used by now, in units of the epoch. */
+static double used_of(const struct fair *f, const struct share *s)
 {
-	s->used += s->running * seconds;
+	return s->used + s->running * (f->elapsed - s->charged);
 }
 
-static void multiply_use(struct share *s, double by)
+/* Before `running` changes. */
+static void charge(const struct fair *f, struct share *s)
 {
-	s->used *= by;
+	s->used = used_of(f, s);
+	s->charged = f->elapsed;
+}
+
+static void move_epoch(struct fair *f, struct share *s)
+{
+	size_t pos = 0;
+	void *child;
+
+	s->used = used_of(f, s) / f->factor;
+	s->charged = 0;
+	while (map_next(&s->children, &pos, NULL, &child))
+		move_epoch(f, child);
 }
 
 void fair_now(struct fair *f, int64_t now_ms)
 {
 	double before = f->factor;
-	double elapsed;
 
 	if (!f->now_ms)
 		f->epoch_ms = f->now_ms = now_ms;
 	if (now_ms <= f->now_ms)
 		return;
-	if (f->half_life_ms <= 0) {
-		f->now_ms = now_ms;
-		return;
-	}
-	f->factor = exp2((double)(now_ms - f->epoch_ms) / f->half_life_ms);
 	f->now_ms = now_ms;
-	/* The integral of the factor over the time that has passed, in seconds. */
-	elapsed = (f->factor - before) * f->half_life_ms / 1000 / M_LN2;
-	each_share(&f->top, add_running, elapsed);
+	if (f->half_life_ms <= 0)
+		return;
+	f->factor = exp2((double)(now_ms - f->epoch_ms) / f->half_life_ms);
+	/* The integral of the factor over the time that has passed. */
+	f->elapsed += (f->factor - before) * f->half_life_ms / 1000 / M_LN2;
 	if (f->factor < FACTOR_MOST)
 		return;
-	each_share(&f->top, multiply_use, 1 / f->factor);
+	move_epoch(f, &f->top);
 	f->epoch_ms = now_ms;
 	f->factor = 1;
+	f->elapsed = 0;
 }
 
 double share_use(const struct fair *f, const struct share *s)
 {
-	return s->used / f->factor;
+	return used_of(f, s) / f->factor;
 }
 
 double share_level(const struct fair *f, const struct share *s)
 {
-	return (s->used / f->factor + s->running * FAIR_AHEAD) / s->weight;
+	return (used_of(f, s) / f->factor + s->running * FAIR_AHEAD) / s->weight;
 }
 
 static bool is_active(const struct share *s)
@@ -297,6 +311,7 @@ void share_set_weight(struct fair *f, struct share *s, double weight)
 void fair_run(struct fair *f, struct share *leaf, double cost)
 {
 	for (struct share *s = leaf; s; s = s->parent) {
+		charge(f, s);
 		s->running += cost;
 		if (s->running < 0)
 			s->running = 0;
@@ -365,6 +380,24 @@ size_t fair_waiting(const struct fair *f)
 	return f->top.waiting;
 }
 
+static void each_list(struct share *s, void (*each)(void *arg, struct turn *first), void *arg)
+{
+	size_t pos = 0;
+	void *child;
+
+	if (!s->waiting)
+		return;
+	if (s->first)
+		each(arg, s->first);
+	while (map_next(&s->children, &pos, NULL, &child))
+		each_list(child, each, arg);
+}
+
+void fair_each_list(struct fair *f, void (*each)(void *arg, struct turn *first), void *arg)
+{
+	each_list(&f->top, each, arg);
+}
+
 /* ---- the walk ---- */
 
 static bool is_skipped(const struct fair *f, const struct share *s)
@@ -421,6 +454,9 @@ static void pass_rank(struct fair *f, struct share *s)
 	size_t pos = 0;
 	void *child;
 
+	/* Mostly a list is all of one rank. */
+	if (s->cursor && s->last->rank >= f->rank)
+		s->cursor = NULL;
 	while (s->cursor && s->cursor->rank >= f->rank)
 		s->cursor = s->cursor->next;
 	while (map_next(&s->children, &pos, NULL, &child))

@@ -56,6 +56,8 @@ struct turn {
 void fair_enter(struct fair *f, struct share *leaf, struct turn *t);
 void fair_leave(struct fair *f, struct turn *t);
 size_t fair_waiting(const struct fair *f);
+/* The first of each list; nothing may enter or leave meanwhile. */
+void fair_each_list(struct fair *f, void (*each)(void *arg, struct turn *first), void *arg);
 
 /* One walk at a time; beginning one ends another.  Between two steps anything may enter, leave, begin and end: who
  * enters may be seen only by the next walk. */

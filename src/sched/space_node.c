@@ -85,14 +85,20 @@ const struct node *space_node_at(const struct space *s, size_t index)
 
 bool node_has_property(const struct node *n, const char *property)
 {
-	auto_free char *key = xasprintf("stoker.dev/property-%s", property);
 	const char *equals = strchr(property, '=');
-	auto_free char *name = xstrndup(property, equals ? (size_t)(equals - property) : strlen(property));
-	const char *value = json_string_value(json_object_get(n->view.labels, name));
+	char key[512];
+	const char *value;
 
+	/* Asked within searches: nothing is allocated.  No label is as long as what does not fit. */
+	if (snprintf(key, sizeof(key), "stoker.dev/property-%s", property) >= (int)sizeof(key))
+		return false;
+	if (!equals && json_object_get(n->view.labels, key))
+		return true;
+	snprintf(key, sizeof(key), "%.*s", equals ? (int)(equals - property) : (int)strlen(property), property);
+	value = json_string_value(json_object_get(n->view.labels, key));
 	if (equals)
 		return value && streq(value, equals + 1);
-	return (value && (!*value || streq(value, "true"))) || json_object_get(n->view.labels, key) != NULL;
+	return value && (!*value || streq(value, "true"));
 }
 
 size_t space_node_slots(const struct space *s)

@@ -154,6 +154,14 @@ void world_remove_node(struct world *w, const char *name)
 
 /* ---- sums ---- */
 
+bool work_may_sit(const struct work *work, const struct node *n)
+{
+	for (char **property = work->queue->properties; property && *property; property++)
+		if (!node_has_property(n, *property))
+			return false;
+	return true;
+}
+
 int64_t work_walltime(const struct work *work)
 {
 	return work->walltime_ms != WALLTIME_NONE ? work->walltime_ms : work->queue->default_walltime_ms;
@@ -230,14 +238,17 @@ static struct share *share_of(struct world *w, const struct work *work)
 	return fair_share(w->fair, group, fair ? work->user : "");
 }
 
-/* Single pods that ask for the same for the same time are refused together; gangs each for itself. */
-static struct share *list_of(struct world *w, const struct work *work)
+/* Single pods that ask for the same for the same time are refused together; gangs each for itself.  Each rank has lists
+ * of its own, so that nobody is put in line behind a million others by counting them. */
+static struct share *list_of(struct world *w, const struct work *work, int64_t rank)
 {
-	char name[64] = "gangs";
+	char name[80];
 
 	if (work_is_alone(work))
-		snprintf(name, sizeof(name), "%p %lld", (const void *)work->members[0].seat.shape,
-			 (long long)work->walltime_ms);
+		snprintf(name, sizeof(name), "%p %lld %d %lld", (const void *)work->members[0].seat.shape,
+			 (long long)work->walltime_ms, work->may_preempt, (long long)rank);
+	else
+		snprintf(name, sizeof(name), "gangs %lld", (long long)rank);
 	return fair_list(w->fair, share_of(w, work), name);
 }
 
@@ -265,9 +276,14 @@ void work_charge(struct world *w, struct work *work)
 
 /* ---- the line ---- */
 
+int64_t work_precedence(const struct work *work)
+{
+	return work->queue->priority * RANK_QUEUE + work->priority;
+}
+
 static int64_t rank_of(const struct work *work)
 {
-	int64_t rank = work->queue->priority * RANK_QUEUE + work->priority;
+	int64_t rank = work_precedence(work);
 
 	if (work_has_begun(work))
 		return RANK_BEGUN;
@@ -280,12 +296,12 @@ void work_line_up(struct world *w, struct work *work)
 	int64_t rank = rank_of(work);
 
 	work_recount(w, work);
-	if (work->turn.leaf && stands && work->turn.rank == rank && work->turn.leaf == list_of(w, work))
+	if (work->turn.leaf && stands && work->turn.rank == rank && work->turn.leaf == list_of(w, work, rank))
 		return;
 	fair_leave(w->fair, &work->turn);
 	work->turn.rank = rank;
 	if (stands)
-		fair_enter(w->fair, list_of(w, work), &work->turn);
+		fair_enter(w->fair, list_of(w, work, rank), &work->turn);
 }
 
 static void check_members(struct work *work)

@@ -110,6 +110,8 @@ struct queue_counts world_count(const struct world *w, const struct queue *q, in
 void world_each(struct world *w, bool (*each)(void *arg, struct work *work), void *arg);
 /* Why it waits as of now, for what was not looked at in the last pass too; sets work->why and work->hit. */
 enum work_why world_why(struct world *w, struct work *work, int64_t now_ms);
+/* Whether its queue's node properties let it sit there. */
+bool work_may_sit(const struct work *work, const struct node *n);
 /* Its own walltime, else its queue's default; in ms, WALLTIME_NONE. */
 int64_t work_walltime(const struct work *work);
 /* When it ends at the latest if it begins at that time; TIME_UNKNOWN. */

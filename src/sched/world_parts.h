@@ -36,11 +36,14 @@ struct world {
 	bool passing;
 	bool changed;     /* something was told that may let something start */
 	int64_t next_ms;  /* a pass is due then although nothing is told */
+	int64_t lowest;   /* precedence of what runs; nothing below it can be evicted */
 	int64_t boost_ms; /* when the old were looked for last */
 };
 
 /* The work has begun, or has more or fewer members than before: what it is charged with follows. */
 void work_charge(struct world *w, struct work *work);
+/* The queue's priority, then its own. */
+int64_t work_precedence(const struct work *work);
 /* Those that are gone for good. */
 void world_bury(struct world *w);
 /* In the list of what may be started, or not. */

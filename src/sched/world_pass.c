@@ -10,6 +10,7 @@
 
 #define ASK_EVERY   32 /* works between two questions whether to stop */
 #define BOOST_EVERY 60000
+#define BOOST_MOST  1000 /* in one pass */
 
 /* Where a work may sit: at nodes with its queue's properties, and where it leaves reservations their room. */
 struct permit {
@@ -21,10 +22,7 @@ static bool permits(void *arg, const struct node *n, const struct shape *sh)
 {
 	const struct permit *p = arg;
 
-	for (char **property = p->work->queue->properties; property && *property; property++)
-		if (!node_has_property(n, *property))
-			return false;
-	return backfill_allows(&p->check, n, sh);
+	return work_may_sit(p->work, n) && backfill_allows(&p->check, n, sh);
 }
 
 static struct permit permit_for(struct world *w, const struct work *work, int64_t now_ms)
@@ -119,12 +117,18 @@ static void decide(struct decisions *d, struct decision one)
 	ARRAY_PUSH(d->items, d->n, d->cap, one);
 }
 
+static int64_t lower(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
 static void start(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
 {
 	if (!work->started_ms)
 		work->started_ms = now_ms;
 	work->why = WHY_STARTING;
 	work->reservation = NULL;
+	w->lowest = lower(w->lowest, work_precedence(work));
 	work_charge(w, work);
 	work_line_up(w, work);
 	decide(d, (struct decision){ .what = DECIDE_START, .work = work });
@@ -215,6 +219,16 @@ static void skip_others(struct world *w, const struct work *work)
 
 /* ---- no room ---- */
 
+/* Victims of its own are still on their way out. */
+static bool waits_for_victims(const struct world *w, const struct work *work)
+{
+	for (size_t i = 0; i < w->nrunning; i++)
+		if (w->running[i]->evicted_for == work)
+			return true;
+	return false;
+}
+
+/* Only for who has a reservation, else others would take the room, and would be evicted again. */
 static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
 {
 	struct permit p = permit_for(w, work, now_ms);
@@ -230,15 +244,16 @@ static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct
 	auto_free struct work **victims = NULL;
 	size_t n;
 
-	if (!w->config.preemption || !work->may_preempt)
+	if (!w->config.preemption || !work->may_preempt || w->lowest >= work_precedence(work) ||
+	    w->backfill.n == RESERVATIONS_ALL)
 		return false;
 	n = preempt_plan(&view, work, &victims);
 	for (size_t i = 0; i < n; i++) {
-		if (!victims[i]->evicted_for)
-			decide(d, (struct decision){ .what = DECIDE_EVICT, .work = victims[i], .whom = work });
 		victims[i]->evicted_for = work;
+		backfill_evict(&p.check, victims[i]);
+		decide(d, (struct decision){ .what = DECIDE_EVICT, .work = victims[i], .whom = work });
 	}
-	return n > 0;
+	return n > 0 || waits_for_victims(w, work);
 }
 
 static void no_room(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
@@ -254,8 +269,10 @@ static void no_room(struct world *w, struct work *work, int64_t now_ms, struct d
 	if (reserved && work->why == WHY_NO_ROOM && work->n == 1 &&
 	    !space_failed(w->space, work->members[0].seat.shape))
 		work->why = WHY_RESERVED;
-	if (w->config.backfill)
-		work->reservation = backfill_reserve(&w->backfill, w->space, work, now_ms);
+	if (w->config.backfill || work->why == WHY_PREEMPTING)
+		work->reservation =
+			backfill_reserve(&w->backfill, w->space, work, now_ms,
+					 work->why == WHY_PREEMPTING ? RESERVATIONS_ALL : RESERVATIONS_MOST);
 }
 
 static void consider(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
@@ -278,23 +295,47 @@ static void consider(struct world *w, struct work *work, int64_t now_ms, struct 
 
 /* ---- the pass ---- */
 
+static struct work *work_of(struct turn *t)
+{
+	return (struct work *)((char *)t - offsetof(struct work, turn));
+}
+
+struct old_ones {
+	struct work *items[BOOST_MOST];
+	size_t n;
+	int64_t before_ms;
+};
+
+/* A list is in order of age. */
+static void find_old(void *arg, struct turn *first)
+{
+	struct old_ones *old = arg;
+
+	for (struct turn *t = first; t && old->n < BOOST_MOST; t = t->next) {
+		struct work *work = work_of(t);
+
+		if (work->boosted || work_has_begun(work) || work->submitted_ms > old->before_ms)
+			return;
+		old->items[old->n++] = work;
+	}
+}
+
 /* What has waited for very long goes before its queue's others. */
 static void boost_the_old(struct world *w, int64_t now_ms)
 {
-	size_t pos = 0;
-	void *v;
+	struct old_ones old = { .before_ms = now_ms - w->config.starving_ms };
 
+	if (now_ms < w->boost_ms)
+		w->boost_ms = 0; /* the clock was set back */
 	if (!w->config.starving_ms || now_ms - w->boost_ms < BOOST_EVERY)
 		return;
-	w->boost_ms = now_ms;
-	while (map_next(&w->works, &pos, NULL, &v)) {
-		struct work *work = v;
-
-		if (work->boosted || work_has_begun(work) || now_ms - work->submitted_ms < w->config.starving_ms)
-			continue;
-		work->boosted = true;
-		work_line_up(w, work);
+	fair_each_list(w->fair, find_old, &old);
+	for (size_t i = 0; i < old.n; i++) {
+		old.items[i]->boosted = true;
+		work_line_up(w, old.items[i]);
 	}
+	if (old.n < BOOST_MOST)
+		w->boost_ms = now_ms;
 }
 
 static void block_nodes(struct world *w, const struct block *b, int64_t now_ms)
@@ -313,15 +354,13 @@ static void begin_pass(struct world *w, int64_t now_ms)
 	fair_now(w->fair, now_ms);
 	boost_the_old(w, now_ms);
 	backfill_begin(&w->backfill, w->space, now_ms, w->running, w->nrunning);
+	w->lowest = INT64_MAX;
+	for (size_t i = 0; i < w->nrunning; i++)
+		w->lowest = lower(w->lowest, work_precedence(w->running[i]));
 	world_bury(w);
 	for (size_t i = 0; i < w->nblocks; i++)
 		block_nodes(w, &w->blocks[i], now_ms);
 	fair_walk_begin(w->fair);
-}
-
-static struct work *work_of(struct turn *t)
-{
-	return (struct work *)((char *)t - offsetof(struct work, turn));
 }
 
 void world_pass(struct world *w, const struct world_slice *slice, struct decisions *ret)
@@ -337,12 +376,17 @@ void world_pass(struct world *w, const struct world_slice *slice, struct decisio
 	if (!w->passing)
 		begin_pass(w, slice->now_ms);
 	for (unsigned n = 1; ret->n < slice->most; n++) {
+		size_t reserved = w->backfill.n;
+
 		if (slice->stop && n % ASK_EVERY == 0 && slice->stop(slice->arg))
 			break;
 		t = fair_walk_next(w->fair);
 		if (!t)
 			break;
 		consider(w, work_of(t), slice->now_ms, ret);
+		/* Looking ahead takes long. */
+		if (w->backfill.n > reserved)
+			n = ASK_EVERY - 1;
 	}
 	w->passing = t != NULL;
 	ret->more = w->passing || w->changed;

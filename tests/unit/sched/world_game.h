@@ -23,7 +23,7 @@ struct host {
 };
 
 struct line {
-	bool there, started, borrowing;
+	bool there, started, borrowing, even;         /* only nodes of even numbers */
 	int64_t priority, weight, walltime;           /* minutes; 0: none */
 	int64_t running, user_gpus, gpus, group_cpus; /* limits; -1: none */
 };

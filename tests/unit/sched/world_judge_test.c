@@ -81,9 +81,14 @@ static struct amount_of_limits count_running(const struct game *g, const struct 
 	return sum;
 }
 
+static const struct line *line_of(const struct game *g, const struct work *work)
+{
+	return &g->lines[work->queue->name[0] == 'b' ? 0 : work->queue->name[0] == 'f' ? 1 : 2];
+}
+
 static void judge_limits(struct game *g, const struct work *work)
 {
-	const struct line *l = &g->lines[work->queue->name[0] == 'b' ? 0 : work->queue->name[0] == 'f' ? 1 : 2];
+	const struct line *l = line_of(g, work);
 	struct amount_of_limits all = count_running(g, work->queue, NULL, NULL);
 	struct amount_of_limits user = count_running(g, work->queue, work->user, NULL);
 	struct amount_of_limits group = count_running(g, work->queue, NULL, work->group);
@@ -108,6 +113,7 @@ void judge_start(struct game *g, struct work *work)
 
 		if (!work->members[i].fresh)
 			continue;
+		JUDGE(!line_of(g, work)->even || host % 2 == 0, "%s sits where its queue may not", work->key);
 		JUDGE(host < NODES && g->hosts[host].there && !g->hosts[host].cordoned, "%s sits nowhere", work->key);
 		JUDGE(host < NODES && !is_over(&g->hosts[host], &use[host], work->members[i].seat.shape),
 		      "%s has more than there is", work->key);
@@ -223,7 +229,7 @@ void judge_who_waits(struct game *g)
 		    limits_exceeded(&work->queue->limits, &work->queue->use, work->user, work->group, &work->asks,
 				    &hit))
 			continue;
-		for (size_t k = 0; k < NODES; k++) {
+		for (size_t k = 0; k < NODES; k += line_of(g, work)->even ? 2 : 1) {
 			struct use u = use[k];
 			struct member m = { .seat.shape = work->members[0].seat.shape };
 

@@ -28,9 +28,11 @@ static void set_host(struct game *g, size_t i)
 {
 	const struct host *h = &g->hosts[i];
 	auto_free char *text = xasprintf(
-		"{'metadata':{'name':'%s'},'spec':{'unschedulable':%s},'status':{'allocatable':{'cpu':'%lldm',"
+		"{'metadata':{'name':'%s','labels':{'pool':'%s'}},'spec':{'unschedulable':%s},'status':{'allocatable':{"
+		"'cpu':'%lldm',"
 		"'memory':'64Gi','pods':'6','nvidia.com/gpu':'%lld'},'conditions':[{'type':'Ready','status':'True'}]}}",
-		host_name(i), h->cordoned ? "true" : "false", (long long)h->cpu, (long long)h->gpus);
+		host_name(i), i % 2 ? "odd" : "even", h->cordoned ? "true" : "false", (long long)h->cpu,
+		(long long)h->gpus);
 	json_auto_t *node = sample_json(text);
 
 	if (h->there)
@@ -71,6 +73,8 @@ static void set_line(struct game *g, size_t i)
 		world_remove_queue(g->w, line_name(i));
 		return;
 	}
+	if (l->even)
+		json_object_set_new(spec, "nodeProperties", json_pack("[s]", "pool=even"));
 	if (l->walltime)
 		json_object_set_new(spec, "defaultWalltime", json_sprintf("00:%02lld:00", (long long)l->walltime));
 	add_limit(limits, "total", "running", l->running);
@@ -227,6 +231,7 @@ static void on_line(struct game *g)
 		.there = roll(g, 8) != 0,
 		.started = roll(g, 5) != 0,
 		.borrowing = roll(g, 3) != 0,
+		.even = roll(g, 4) == 0,
 		.priority = roll(g, 3),
 		.weight = 1 + roll(g, 4),
 		.walltime = roll(g, 3) ? 0 : 1 + roll(g, 40),
