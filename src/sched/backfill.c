@@ -312,7 +312,7 @@ static bool concerns(const struct reservation *r, const struct backfill_check *c
 	return r->start_ms < c->end_ms && r->end_ms > c->now_ms;
 }
 
-bool backfill_allows(const struct backfill_check *c, const struct node *n, const struct shape *sh)
+const struct reservation *backfill_barrier(const struct backfill_check *c, const struct node *n, const struct shape *sh)
 {
 	const struct backfill *b = c->backfill;
 	size_t at = node_index(n);
@@ -326,10 +326,40 @@ bool backfill_allows(const struct backfill_check *c, const struct node *n, const
 			int64_t want = shape_wants(sh, k);
 
 			if (want > 0 && want > r->left[at * b->resources + k])
-				return false;
+				return r;
 		}
 	}
-	return true;
+	return NULL;
+}
+
+bool backfill_allows(const struct backfill_check *c, const struct node *n, const struct shape *sh)
+{
+	return !backfill_barrier(c, n, sh);
+}
+
+int64_t backfill_left(const struct backfill_check *c, const struct node *n, size_t resource)
+{
+	const struct backfill *b = c->backfill;
+	size_t at = node_index(n);
+	int64_t least = INT64_MAX;
+
+	for (size_t i = 0; i < b->n && resource < b->resources; i++) {
+		const struct reservation *r = &b->items[i];
+
+		if (at < r->slots && concerns(r, c) && r->left[at * b->resources + resource] < least)
+			least = r->left[at * b->resources + resource];
+	}
+	return least;
+}
+
+void backfill_forget(struct backfill *b, const struct work *w)
+{
+	for (size_t i = 0; i < b->n; i++)
+		if (b->items[i].work == w) {
+			b->items[i].work = NULL;
+			b->items[i].start_ms = b->items[i].end_ms = 0;
+			b->items[i].nseats = 0;
+		}
 }
 
 static void change_left(const struct backfill *b, struct reservation *r, const struct seat *seat, int sign)

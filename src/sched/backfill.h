@@ -68,6 +68,13 @@ struct backfill_check {
 	bool future; /* of a trial, in which reservations that have begun by now_ms sit in the space */
 };
 bool backfill_allows(const struct backfill_check *c, const struct node *n, const struct shape *sh);
+/* The first reservation that forbids it, or NULL. */
+const struct reservation *backfill_barrier(const struct backfill_check *c, const struct node *n,
+					   const struct shape *sh);
+/* How much of a resource all reservations together leave to it at a node; INT64_MAX: they do not matter. */
+int64_t backfill_left(const struct backfill_check *c, const struct node *n, size_t resource);
+/* The work is gone before its time came: nothing is kept for it. */
+void backfill_forget(struct backfill *b, const struct work *w);
 /* Somebody sits down there (sign 1) or rises again (-1): what that takes from the reservations. */
 void backfill_take(const struct backfill_check *c, const struct seat *seat, int sign);
 /* What runs until end_ms makes way for a trial (sign 1), or does not (-1): reservations that counted on less have more.

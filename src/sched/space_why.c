@@ -3,7 +3,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "kinds/placement.h"
-#include "kinds/quantity.h"
+#include "sched/shortage.h"
 #include "sched/space_parts.h"
 
 /* --- now --- */
@@ -147,34 +147,6 @@ const char *space_why(struct space *s, struct shape *sh)
 
 /* --- ever --- */
 
-/* How amounts are called by people. */
-static void amount_text(const struct space *s, size_t resource, int64_t n, struct sbuf *out)
-{
-	static const char *const counted[RESOURCE__COUNT] = {
-		[RESOURCE_CPU] = "CPU", [RESOURCE_PODS] = "pod", [RESOURCE_GPU] = "GPU"
-	};
-	bool milli = resource == RESOURCE_CPU;
-	bool bytes = resource == RESOURCE_MEMORY || resource == RESOURCE_STORAGE;
-	struct quantity q = { .nano = (__int128)n * (milli ? 1000000 : 1000000000), .format = bytes ? 'b' : 'd' };
-	char text[QUANTITY_TEXT];
-
-	quantity_text(&q, text);
-	if (resource == RESOURCE_GPU_MEMORY)
-		sbuf_addf(out, "%s MiB of one shared GPU", text);
-	else if (resource < RESOURCE__COUNT && counted[resource])
-		sbuf_addf(out, "%s %s%s", text, counted[resource], n == (milli ? 1000 : 1) ? "" : "s");
-	else
-		sbuf_addf(out, "%s of %s", text, s->names.names[resource]);
-}
-
-static void cards_text(const struct cards_want *w, struct sbuf *out)
-{
-	if (w->model)
-		sbuf_addf(out, " of model %s", w->model);
-	if (w->least_mib)
-		sbuf_addf(out, " with %lld MiB or more", (long long)w->least_mib);
-}
-
 /* Conditions of a node pass; what an admin wrote stays. */
 static bool could_accept(const struct node *n, const struct shape *sh, struct sbuf *why)
 {
@@ -255,14 +227,14 @@ static void say_too_large(const struct space *s, const struct shape *sh, const s
 		if (sh->wants.v[r] <= amounts_get(&v->most, r))
 			continue;
 		sbuf_adds(out, said++ ? "; needs " : "needs ");
-		amount_text(s, r, sh->wants.v[r], out);
+		space_amount_text(s, r, sh->wants.v[r], out);
 		if (r == RESOURCE_GPU || r == RESOURCE_GPU_MEMORY)
-			cards_text(&sh->cards, out);
+			shape_cards_text(sh, out);
 		if (r == RESOURCE_GPU_MEMORY)
 			sbuf_adds(out, ", the largest has ");
 		else
 			sbuf_adds(out, " on one node, the largest node has ");
-		amount_text(s, r, amounts_get(&v->most, r), out);
+		space_amount_text(s, r, amounts_get(&v->most, r), out);
 	}
 	if (said)
 		return;
@@ -270,9 +242,9 @@ static void say_too_large(const struct space *s, const struct shape *sh, const s
 	for (size_t r = 0; r < sh->wants.n; r++)
 		if (sh->wants.v[r] > 0 && r != RESOURCE_PODS) {
 			sbuf_adds(out, said++ ? " and " : "");
-			amount_text(s, r, sh->wants.v[r], out);
+			space_amount_text(s, r, sh->wants.v[r], out);
 		}
-	cards_text(&sh->cards, out);
+	shape_cards_text(sh, out);
 	sbuf_adds(out, " on one node, and no node has all of it");
 }
 

@@ -6,17 +6,18 @@
 
 #include "base/mem.h"
 #include "sched/parts.h"
+#include "sched/why_parts.h"
 
 static const struct {
 	enum work_hold hold;
-	const char *words, *help;
+	const char *words;
 } holds[] = {
-	{ HOLD_USER, "held by its user", "take the annotation stoker.dev/hold away" },
-	{ HOLD_OPERATOR, "held by an operator", "ask an operator to release it" },
-	{ HOLD_SYSTEM, "held by the system", "ask an admin to release it" },
-	{ HOLD_AFTER, "waits for another workload", "it starts when that has ended as asked for" },
-	{ HOLD_SLOT, "its array runs as many jobs at a time as it may", "raise the array's slot limit" },
-	{ HOLD_MEMBERS, NULL, NULL },
+	{ HOLD_USER, "held by its user" },
+	{ HOLD_OPERATOR, "held by an operator" },
+	{ HOLD_SYSTEM, "held by the system" },
+	{ HOLD_AFTER, "waits for another workload" },
+	{ HOLD_SLOT, "its array runs as many jobs at a time as it may" },
+	{ HOLD_MEMBERS, NULL },
 };
 
 /* "pods of gang lab/tfjobs/x": the key of a gang without its namespace. */
@@ -44,8 +45,7 @@ static void say_held(const struct work *work, struct sbuf *out)
 	}
 }
 
-/* A time of today as 14:20, of another day with its date. */
-static void say_time(int64_t at_ms, int64_t now_ms, struct sbuf *out)
+void say_time(int64_t at_ms, int64_t now_ms, struct sbuf *out)
 {
 	time_t at = at_ms / 1000, now = now_ms / 1000;
 	struct tm then, today;
@@ -58,8 +58,37 @@ static void say_time(int64_t at_ms, int64_t now_ms, struct sbuf *out)
 	sbuf_adds(out, text);
 }
 
-/* The first member without a seat that finds no room alone, else the first without a seat. */
-static struct shape *shape_in_need(struct world *w, const struct work *work)
+void say_span(int64_t ms, struct sbuf *out)
+{
+	static const struct {
+		int64_t seconds, from; /* the unit, and from how many of it on it is used */
+		const char *one, *many;
+	} units[] = { { 86400, 2, "day", "days" },
+		      { 3600, 2, "hour", "hours" },
+		      { 60, 1, "minute", "minutes" },
+		      { 1, 0, "second", "seconds" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		int64_t n = ms / 1000 / units[i].seconds;
+
+		if (n < units[i].from)
+			continue;
+		sbuf_addf(out, "%lld %s", (long long)n, n == 1 ? units[i].one : units[i].many);
+		return;
+	}
+}
+
+void say_other(const struct why_view *v, const struct work *other, struct sbuf *out)
+{
+	const char *name = v->name ? v->name(v->arg, other) : NULL;
+
+	if (name)
+		sbuf_adds(out, name);
+	else
+		sbuf_addf(out, "a job of %s", other->user);
+}
+
+struct shape *shape_in_need(struct world *w, const struct work *work)
 {
 	struct shape *first = NULL;
 
@@ -75,14 +104,16 @@ static struct shape *shape_in_need(struct world *w, const struct work *work)
 	return first;
 }
 
-static void say_impossible(struct world *w, const struct work *work, struct sbuf *out)
+/* ---- the condition ---- */
+
+static void name_impossible(struct world *w, const struct work *work, struct sbuf *out)
 {
 	for (size_t i = 0; i < work->n; i++)
 		if (!work->members[i].seat.node && !space_possible(world_space(w), work->members[i].seat.shape, out))
 			return;
 }
 
-static void say_no_room(struct world *w, const struct work *work, struct sbuf *out)
+static void name_no_room(struct world *w, const struct work *work, struct sbuf *out)
 {
 	struct shape *sh = shape_in_need(w, work);
 	bool alone = work->size < 2;
@@ -120,12 +151,12 @@ void why_condition(struct world *w, struct work *work, int64_t now_ms, struct sb
 			  work->queue->name);
 		break;
 	case WHY_IMPOSSIBLE:
-		say_no_room(w, work, out);
+		name_no_room(w, work, out);
 		sbuf_adds(out, " It can never start here: ");
-		say_impossible(w, work, out);
+		name_impossible(w, work, out);
 		break;
 	case WHY_NO_ROOM:
-		say_no_room(w, work, out);
+		name_no_room(w, work, out);
 		break;
 	case WHY_RESERVED:
 		sbuf_adds(out, "the room that is free is reserved for work before it");
@@ -137,4 +168,231 @@ void why_condition(struct world *w, struct work *work, int64_t now_ms, struct sb
 	case WHY_STARTING:
 		break;
 	}
+}
+
+bool why_is_due(enum work_why said, int64_t since_ms, enum work_why now)
+{
+	return said != now || since_ms >= WHY_SAME_MS;
+}
+
+/* ---- which case it is ---- */
+
+static bool is_bound(const struct work *work)
+{
+	return work->n > 0 && work->nbound == work->n;
+}
+
+/* The world remembers what the last pass found; since then room may have come or gone. */
+static enum why_case case_of_room(const struct why_view *v)
+{
+	const struct work *work = v->work;
+	int64_t end_ms = work_end(work, v->now_ms);
+
+	if (world_room(v->world, work, v->now_ms, end_ms, false) < work_needs(work))
+		return CASE_NO_ROOM;
+	return world_room(v->world, work, v->now_ms, end_ms, true) < work_needs(work) ? CASE_RESERVED : CASE_SOON;
+}
+
+enum why_case why_case(const struct why_view *v)
+{
+	if (is_bound(v->work))
+		return CASE_RUNNING;
+	switch (world_why(v->world, v->work, v->now_ms)) {
+	case WHY_HELD:
+		return CASE_HELD;
+	case WHY_NOT_BEFORE:
+		return CASE_NOT_BEFORE;
+	case WHY_QUEUE_STOPPED:
+		return v->work->queue->exists ? CASE_STOPPED : CASE_NO_QUEUE;
+	case WHY_LIMIT:
+		return CASE_LIMIT;
+	case WHY_SHARE:
+		return CASE_SHARE;
+	case WHY_IMPOSSIBLE:
+		return CASE_IMPOSSIBLE;
+	case WHY_PREEMPTING:
+		return CASE_PREEMPTING;
+	case WHY_STARTING:
+		return CASE_STARTING;
+	case WHY_NOT_SEEN:
+	case WHY_NO_ROOM:
+	case WHY_RESERVED:
+		break;
+	}
+	return case_of_room(v);
+}
+
+const char *why_state(const struct why_view *v)
+{
+	static const char *const states[CASE__COUNT] = {
+		[CASE_HELD] = "held", [CASE_STARTING] = "starting", [CASE_RUNNING] = "running"
+	};
+	const char *state = states[why_case(v)];
+
+	if (!state && work_has_begun(v->work))
+		state = "running"; /* of its pods some are missing */
+	return state ? state : "waiting";
+}
+
+const char *why_word(enum work_why why)
+{
+	static const char *const words[] = {
+		[WHY_NOT_SEEN] = "NOT_SEEN",           [WHY_HELD] = "HELD",         [WHY_NOT_BEFORE] = "NOT_BEFORE",
+		[WHY_QUEUE_STOPPED] = "QUEUE_STOPPED", [WHY_LIMIT] = "LIMIT",       [WHY_SHARE] = "SHARE",
+		[WHY_IMPOSSIBLE] = "IMPOSSIBLE",       [WHY_NO_ROOM] = "NO_ROOM",   [WHY_RESERVED] = "RESERVED",
+		[WHY_PREEMPTING] = "PREEMPTING",       [WHY_STARTING] = "STARTING",
+	};
+
+	return words[why];
+}
+
+/* ---- the sentence ---- */
+
+static void say_hold(const struct why_view *v, struct sbuf *out)
+{
+	say_held(v->work, out);
+}
+
+static void say_not_before(const struct why_view *v, struct sbuf *out)
+{
+	sbuf_adds(out, "not to start before ");
+	say_time(v->work->not_before_ms, v->now_ms, out);
+}
+
+static void say_queue(const struct why_view *v, struct sbuf *out)
+{
+	say_stopped(v->work, out);
+}
+
+static void say_limit(const struct why_view *v, struct sbuf *out)
+{
+	struct limit_hit never;
+	const struct work *work = v->work;
+
+	limit_hit_text(&work->hit, work->queue->name, work->user, work->group, out);
+	if (limits_impossible(&work->queue->limits, &work->asks, &never))
+		sbuf_adds(out, ": it can never start in this queue");
+}
+
+static void say_share(const struct why_view *v, struct sbuf *out)
+{
+	const struct queue *q = v->work->queue;
+
+	sbuf_addf(out, "queue %s has its share of the machine and may not borrow from others", q->name);
+}
+
+static bool count_victim(void *arg, struct work *work)
+{
+	size_t *n = ((void **)arg)[1];
+
+	*n += work->evicted_for == ((void **)arg)[0];
+	return true;
+}
+
+static void say_preempting(const struct why_view *v, struct sbuf *out)
+{
+	size_t n = 0;
+	void *arg[] = { v->work, &n };
+
+	world_each_running(v->world, count_victim, arg);
+	if (n)
+		sbuf_addf(out, "%zu %s of a lower priority %s being evicted for it", n, n == 1 ? "job" : "jobs",
+			  n == 1 ? "is" : "are");
+	else
+		sbuf_adds(out, "what was evicted for it has gone");
+}
+
+static void say_soon(const struct why_view *v, struct sbuf *out)
+{
+	(void)v;
+	sbuf_adds(out, "there is room for it, and it is about to be looked at");
+}
+
+static void say_starting(const struct why_view *v, struct sbuf *out)
+{
+	const struct work *work = v->work;
+
+	if (work->n == 1 && work->members[0].seat.node)
+		sbuf_addf(out, "it has a place on node %s and is starting", node_name(work->members[0].seat.node));
+	else
+		sbuf_addf(out, "all %zu pods of it have a place and are starting", work->n);
+}
+
+static void say_running(const struct why_view *v, struct sbuf *out)
+{
+	int64_t end_ms = work_end(v->work, v->work->started_ms);
+
+	sbuf_adds(out, "runs since ");
+	say_time(v->work->started_ms, v->now_ms, out);
+	if (v->work->evicted_for) {
+		sbuf_adds(out, " and is being evicted for work of a higher priority");
+	} else if (end_ms == TIME_UNKNOWN) {
+		sbuf_adds(out, "; it has no walltime");
+	} else {
+		sbuf_adds(out, end_ms < v->now_ms ? "; it should have ended by " : "; ends by ");
+		say_time(end_ms, v->now_ms, out);
+		sbuf_adds(out, end_ms < v->now_ms ? "" : " at the latest");
+	}
+}
+
+static const struct {
+	void (*say)(const struct why_view *v, struct sbuf *out);
+	bool expects; /* it makes sense to ask when it starts */
+} answers[CASE__COUNT] = {
+	[CASE_HELD] = { say_hold, false },
+	[CASE_NOT_BEFORE] = { say_not_before, true },
+	[CASE_STOPPED] = { say_queue, false },
+	[CASE_NO_QUEUE] = { say_queue, false },
+	[CASE_LIMIT] = { say_limit, true },
+	[CASE_SHARE] = { say_share, true },
+	[CASE_IMPOSSIBLE] = { say_impossible, false },
+	[CASE_NO_ROOM] = { say_no_room, true },
+	[CASE_RESERVED] = { say_reserved, true },
+	[CASE_PREEMPTING] = { say_preempting, true },
+	[CASE_SOON] = { say_soon, false },
+	[CASE_STARTING] = { say_starting, false },
+	[CASE_RUNNING] = { say_running, false },
+};
+
+static void say_ordinal(size_t n, struct sbuf *out)
+{
+	static const char *const words[] = { "",      "first",   "second", "third", "fourth", "fifth",
+					     "sixth", "seventh", "eighth", "ninth", "tenth" };
+	static const char *const ends[] = { "th", "st", "nd", "rd" };
+	size_t last = n % 100 / 10 == 1 ? 0 : n % 10;
+
+	if (n < ARRAY_SIZE(words))
+		sbuf_adds(out, words[n]);
+	else
+		sbuf_addf(out, "%zu%s", n, ends[last < ARRAY_SIZE(ends) ? last : 0]);
+}
+
+/* "third in queue batch; " */
+static void say_place(const struct why_view *v, enum why_case c, struct sbuf *out)
+{
+	if (c == CASE_NO_QUEUE || c == CASE_STARTING || c == CASE_RUNNING)
+		return;
+	if (v->position) {
+		say_ordinal(v->position, out);
+		sbuf_addc(out, ' ');
+	}
+	sbuf_addf(out, "in queue %s; ", v->work->queue->name);
+}
+
+void why_sentence(const struct why_view *v, struct sbuf *out)
+{
+	enum why_case c = why_case(v);
+	size_t place;
+
+	say_place(v, c, out);
+	place = out->n;
+	answers[c].say(v, out);
+	if (!answers[c].expects || v->expected_ms == TIME_UNKNOWN || out->n == place)
+		return;
+	if (v->expected_ms <= v->now_ms) {
+		sbuf_adds(out, ", expected to start at any moment");
+		return;
+	}
+	sbuf_adds(out, ", expected start ");
+	say_time(v->expected_ms, v->now_ms, out);
 }

@@ -10,16 +10,29 @@
  * nothing does. */
 void why_condition(struct world *w, struct work *work, int64_t now_ms, struct sbuf *out);
 
+/* A condition that is there already is written anew if the reason is another, but if only its words are, not before
+ * that many milliseconds have passed. */
+#define WHY_SAME_MS 30000
+bool why_is_due(enum work_why said, int64_t since_ms, enum work_why now);
+
 /* For a person: one sentence with its place in the queue and when it is expected to start, and what would help. */
 struct why_view {
 	struct world *world;
 	struct work *work;
-	const char *name;    /* as people call it */
-	size_t position;     /* in its queue; 0: not in line */
-	int64_t expected_ms; /* TIME_UNKNOWN */
+	const char *ns, *pod; /* one of its pods, for commands that are to be typed */
+	size_t position;      /* in its queue; 0: not in line */
+	int64_t expected_ms;  /* TIME_UNKNOWN */
 	int64_t now_ms;
+	/* What another work is called, such as "job a1"; NULL: whoever reads this may not know.  Borrowed until the
+	 * next call. */
+	const char *(*name)(void *arg, const struct work *other);
+	void *arg;
 };
 void why_sentence(const struct why_view *v, struct sbuf *out);
+/* Several things are separated by "; or ".  Nothing if there is nothing to be done. */
 void why_help(const struct why_view *v, struct sbuf *out);
+/* "waiting", "held", "starting" or "running"; and the reason as programs read it, such as "NO_ROOM". */
+const char *why_state(const struct why_view *v);
+const char *why_word(enum work_why why);
 
 #endif

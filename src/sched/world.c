@@ -498,6 +498,7 @@ void work_gone(struct world *w, struct work *work, const char *id, int64_t now_m
 	count_queued(work, -1);
 	if (!q->exists && !q->works)
 		map_remove(&w->queues, q->name);
+	backfill_forget(&w->backfill, work);
 	map_remove(&w->works, work->key);
 	if (w->passing)
 		ARRAY_PUSH(w->ghosts, w->nghosts, w->cap_ghosts, work);

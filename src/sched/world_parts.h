@@ -40,6 +40,17 @@ struct world {
 	int64_t boost_ms; /* when the old were looked for last */
 };
 
+/* Where a work may sit: at nodes with its queue's properties, and where it leaves reservations their room. */
+struct permit {
+	const struct work *work;
+	struct backfill_check check;
+	bool reservations; /* are looked at */
+};
+/* For a space_filter. */
+bool permit_allows(void *arg, const struct node *n, const struct shape *sh);
+bool permit_has_properties(const struct permit *p, const struct node *n);
+struct permit permit_for(struct world *w, const struct work *work, int64_t now_ms);
+
 /* The work has begun, or has more or fewer members than before: what it is charged with follows. */
 void work_charge(struct world *w, struct work *work);
 /* The queue's priority, then its own. */

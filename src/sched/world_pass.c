@@ -12,24 +12,24 @@
 #define BOOST_EVERY 60000
 #define BOOST_MOST  1000 /* in one pass */
 
-/* Where a work may sit: at nodes with its queue's properties, and where it leaves reservations their room. */
-struct permit {
-	const struct work *work;
-	struct backfill_check check;
-};
+bool permit_has_properties(const struct permit *p, const struct node *n)
+{
+	return work_may_sit(p->work, n);
+}
 
-static bool permits(void *arg, const struct node *n, const struct shape *sh)
+bool permit_allows(void *arg, const struct node *n, const struct shape *sh)
 {
 	const struct permit *p = arg;
 
-	return work_may_sit(p->work, n) && backfill_allows(&p->check, n, sh);
+	return permit_has_properties(p, n) && (!p->reservations || backfill_allows(&p->check, n, sh));
 }
 
-static struct permit permit_for(struct world *w, const struct work *work, int64_t now_ms)
+struct permit permit_for(struct world *w, const struct work *work, int64_t now_ms)
 {
 	return (struct permit){
 		.work = work,
 		.check = { .backfill = &w->backfill, .now_ms = now_ms, .end_ms = work_end(work, now_ms) },
+		.reservations = true,
 	};
 }
 
@@ -55,7 +55,7 @@ static void refuse(struct world *w, struct shape *sh, int64_t end_ms, bool prope
 /* Seats for all members that have none, or for as many as there is room for. */
 static size_t seat_members(struct world *w, struct work *work, struct permit *p)
 {
-	struct space_filter filter = { .allows = permits, .arg = p };
+	struct space_filter filter = { .allows = permit_allows, .arg = p };
 	bool properties = work->queue->properties != NULL;
 	size_t least = work_has_begun(work) ? 0 : work->size;
 	size_t missing = 0;
@@ -232,7 +232,7 @@ static bool waits_for_victims(const struct world *w, const struct work *work)
 static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
 {
 	struct permit p = permit_for(w, work, now_ms);
-	struct space_filter filter = { .allows = permits, .arg = &p };
+	struct space_filter filter = { .allows = permit_allows, .arg = &p };
 	struct preempt_view view = { .space = w->space,
 				     .running = w->running,
 				     .n = w->nrunning,

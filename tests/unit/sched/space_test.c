@@ -534,7 +534,7 @@ TEST("what no node could ever take is told with the numbers")
 	} rows[] = {
 		{ WANT("'cpu':'2','nvidia.com/gpu':'2'"), "yes" },
 		{ WANT("'nvidia.com/gpu':'8'"), "needs 8 GPUs on one node, the largest node has 2 GPUs" },
-		{ WANT("'cpu':'4500m'"), "needs 4500m CPUs on one node, the largest node has 4 CPUs" },
+		{ WANT("'cpu':'4500m'"), "needs 4.5 CPUs on one node, the largest node has 4 CPUs" },
 		{ WANT("'memory':'16Gi','cpu':'5'"), "needs 5 CPUs on one node, the largest node has 4 CPUs; needs "
 						     "16Gi of memory on one node, the largest "
 						     "node has 8Gi of memory" },

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+/* why_help.c - what would help: only what was tried, or what an admin can change */
+#include "base/mem.h"
+#include "sched/parts.h"
+#include "sched/pod_work.h"
+#include "sched/why_parts.h"
+#include "sched/world_parts.h"
+
+static void begin(struct sbuf *out)
+{
+	sbuf_adds(out, out->n ? "; or " : "");
+}
+
+/* ---- not now, by someone's will ---- */
+
+static void help_held(const struct why_view *v, struct sbuf *out)
+{
+	static const struct {
+		unsigned holds;
+		const char *who;
+	} rows[] = { { HOLD_USER, "" }, { HOLD_OPERATOR, "an operator: " }, { HOLD_SYSTEM, "an admin: " } };
+	unsigned holds = v->work->holds;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (holds & rows[i].holds) {
+			begin(out);
+			sbuf_addf(out, "%s`kubectl annotate pod %s -n %s %s-` releases it", rows[i].who, v->pod, v->ns,
+				  HOLD_ANNOTATION);
+		}
+	if (holds & HOLD_AFTER) {
+		begin(out);
+		sbuf_adds(out, "it goes on by itself when what it waits for has ended as it asked");
+	}
+	if (holds & HOLD_SLOT) {
+		begin(out);
+		sbuf_adds(out, "a higher slot limit lets more of its array run at a time");
+	}
+	if (holds & HOLD_MEMBERS) {
+		begin(out);
+		sbuf_addf(out, "`stoker events` shows why pods of it could not be made");
+	}
+}
+
+static void help_not_before(const struct why_view *v, struct sbuf *out)
+{
+	begin(out);
+	sbuf_addf(out, "`kubectl annotate pod %s -n %s %s-` lets it start earlier", v->pod, v->ns,
+		  NOT_BEFORE_ANNOTATION);
+}
+
+/* ---- queues ---- */
+
+/* A queue that would start it. */
+static const struct queue *other_queue(const struct why_view *v)
+{
+	const struct queue *found = NULL;
+	size_t pos = 0;
+	void *q;
+
+	while (map_next(&v->world->queues, &pos, NULL, &q)) {
+		const struct queue *one = q;
+
+		if (one != v->work->queue && one->exists && one->enabled && one->started &&
+		    (!found || strcmp(one->name, found->name) < 0))
+			found = one;
+	}
+	return found;
+}
+
+static void help_move(const struct why_view *v, struct sbuf *out)
+{
+	const struct queue *q = other_queue(v);
+
+	if (!q)
+		return;
+	begin(out);
+	sbuf_addf(out, "`kubectl label pod %s -n %s --overwrite %s=%s` moves it to queue %s", v->pod, v->ns,
+		  QUEUE_LABEL, q->name, q->name);
+}
+
+static void help_stopped(const struct why_view *v, struct sbuf *out)
+{
+	begin(out);
+	sbuf_addf(out, "an admin: `kubectl patch queue %s --type merge -p '{\"spec\":{\"started\":true}}'` starts it",
+		  v->work->queue->name);
+	help_move(v, out);
+}
+
+static void help_limit(const struct why_view *v, struct sbuf *out)
+{
+	const struct limit_hit *h = &v->work->hit;
+	int64_t left = h->most - h->used;
+	struct limit_hit never;
+	bool ever = !limits_impossible(&v->work->queue->limits, &v->work->asks, &never);
+	static const size_t resources[LIMIT__COUNT] = {
+		[LIMIT_GPUS] = RESOURCE_GPU, [LIMIT_CPUS] = RESOURCE_CPU, [LIMIT_MEMORY] = RESOURCE_MEMORY
+	};
+
+	if (!ever)
+		left = never.most;
+	if ((ever ? h : &never)->of >= LIMIT_GPUS && left > 0) {
+		begin(out);
+		sbuf_adds(out, "ask for at most ");
+		space_amount_text(world_space(v->world), resources[(ever ? h : &never)->of], left, out);
+		sbuf_adds(out, ever ? " in all, which is within the limit" : " in all");
+	}
+	begin(out);
+	if (ever)
+		sbuf_adds(out, h->scope == LIMIT_PER_USER ? "it goes on when other work of that user ends"
+							  : "it goes on when other work of the queue ends");
+	else
+		sbuf_addf(out, "an admin raises spec.limits of queue %s", v->work->queue->name);
+	if (!ever)
+		help_move(v, out);
+}
+
+static void help_share(const struct why_view *v, struct sbuf *out)
+{
+	begin(out);
+	sbuf_addf(out,
+		  "an admin: `kubectl patch queue %s --type merge -p '{\"spec\":{\"borrowing\":true}}'` lets it "
+		  "use what others leave idle",
+		  v->work->queue->name);
+	help_move(v, out);
+}
+
+/* ---- room ---- */
+
+static void help_ask_less(const struct why_view *v, const struct shape *sh, struct sbuf *out)
+{
+	struct shortage s;
+
+	world_shortage(v->world, v->work, (struct shape *)sh, v->now_ms, true, &s);
+	if ((s.what != SHORT_OF_AMOUNT && s.what != SHORT_OF_TOGETHER) || !s.instead)
+		return;
+	begin(out);
+	sbuf_adds(out, "ask for ");
+	space_amount_text(world_space(v->world), s.resource, s.instead, out);
+	sbuf_adds(out, " instead");
+}
+
+/* A gang with room for a part of it. */
+static void help_fewer(const struct why_view *v, struct sbuf *out)
+{
+	size_t room = world_room(v->world, v->work, v->now_ms, work_end(v->work, v->now_ms), true);
+
+	if (!room)
+		return;
+	begin(out);
+	sbuf_addf(out, "with %zu %s instead of %zu it could start now", room, room == 1 ? "pod" : "pods",
+		  v->work->size);
+}
+
+static void help_walltime(const struct why_view *v, struct sbuf *out)
+{
+	int64_t longest = world_longest(v->world, v->work, v->now_ms);
+	bool has = work_walltime(v->work) != WALLTIME_NONE;
+
+	if (longest < 1000)
+		return;
+	begin(out);
+	sbuf_adds(out, has ? "give a shorter walltime: a job of at most " : "give a walltime: a job of at most ");
+	say_span(longest, out);
+	sbuf_adds(out, " could start now");
+}
+
+static void help_no_room(const struct why_view *v, struct sbuf *out)
+{
+	auto_sbuf struct sbuf ignored = SBUF(1024);
+	const struct work *work = v->work;
+	bool gang = work->size > 1 && !work_has_begun(work);
+	const struct shape *sh = shape_in_need(v->world, v->work);
+
+	if (gang)
+		help_fewer(v, out);
+	else if (sh)
+		help_ask_less(v, sh, out);
+	if (sh && shape_wants(sh, RESOURCE_GPU) && !say_too_much(v, &ignored)) {
+		begin(out);
+		sbuf_adds(out, "`stoker gpus` shows who has the GPUs");
+	}
+}
+
+static void help_reserved(const struct why_view *v, struct sbuf *out)
+{
+	help_walltime(v, out);
+	if (work_is_alone(v->work) && work_walltime(v->work) == WALLTIME_NONE)
+		help_ask_less(v, v->work->members[0].seat.shape, out);
+}
+
+static void help_impossible(const struct why_view *v, struct sbuf *out)
+{
+	(void)v;
+	begin(out);
+	sbuf_adds(out, "ask for no more than the largest node has, or split it into several pods");
+	begin(out);
+	sbuf_adds(out, "`stoker describe node/NAME` shows what a node has");
+}
+
+void why_help(const struct why_view *v, struct sbuf *out)
+{
+	static void (*const helps[CASE__COUNT])(const struct why_view *v, struct sbuf *out) = {
+		[CASE_HELD] = help_held,       [CASE_NOT_BEFORE] = help_not_before, [CASE_STOPPED] = help_stopped,
+		[CASE_NO_QUEUE] = help_move,   [CASE_LIMIT] = help_limit,           [CASE_SHARE] = help_share,
+		[CASE_NO_ROOM] = help_no_room, [CASE_IMPOSSIBLE] = help_impossible, [CASE_RESERVED] = help_reserved,
+	};
+	enum why_case c = why_case(v);
+
+	if (helps[c])
+		helps[c](v, out);
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+/* why_room.c - no room: what is lacking, who has it, and until when, in words */
+#include "base/mem.h"
+#include "sched/parts.h"
+#include "sched/why_parts.h"
+
+/* ---- who has it ---- */
+
+/* Of those that hold a resource, at nodes that count. */
+struct holders {
+	const struct why_view *v;
+	size_t resource;
+	int64_t by_ms;     /* one that ends just then is the one that is waited for */
+	struct work *next; /* ends first, or then */
+	int64_t next_ms;
+	size_t endless; /* have no walltime */
+	size_t n;
+};
+
+static bool holds(const struct work *work, size_t resource)
+{
+	for (size_t i = 0; i < work->n; i++)
+		if (work->members[i].seat.node && shape_wants(work->members[i].seat.shape, resource) > 0)
+			return true;
+	return false;
+}
+
+static bool see_holder(void *arg, struct work *work)
+{
+	struct holders *h = arg;
+	int64_t end_ms = work_end(work, work->started_ms);
+
+	if (work == h->v->work || !holds(work, h->resource))
+		return true;
+	h->n++;
+	if (end_ms == TIME_UNKNOWN)
+		h->endless++;
+	/* What should have ended long ago promises nothing. */
+	else if (end_ms > h->v->now_ms &&
+		 (!h->next || end_ms == h->by_ms || (h->next_ms != h->by_ms && end_ms < h->next_ms))) {
+		h->next = work;
+		h->next_ms = end_ms;
+	}
+	return true;
+}
+
+static void say_endless(const struct why_view *v, const struct holders *h, struct sbuf *out)
+{
+	if (v->expected_ms != TIME_UNKNOWN || !h->endless)
+		return;
+	sbuf_addf(out, "; when it can start is not known: %zu of the %zu %s that %s in the way %s no walltime",
+		  h->endless, h->n, h->n == 1 ? "job" : "jobs", h->n == 1 ? "stands" : "stand",
+		  h->endless == 1 ? "has" : "have");
+}
+
+/* "; job a1 ends by 14:20 at the latest" */
+static void say_holders(const struct why_view *v, size_t resource, struct sbuf *out)
+{
+	const struct reservation *r = v->work->reservation;
+	struct holders h = { .v = v, .resource = resource, .by_ms = v->expected_ms };
+
+	if (h.by_ms == TIME_UNKNOWN && r && r->work == v->work)
+		h.by_ms = r->start_ms;
+	world_each_running(v->world, see_holder, &h);
+	if (h.next) {
+		sbuf_adds(out, "; ");
+		say_other(v, h.next, out);
+		sbuf_adds(out, " ends by ");
+		say_time(h.next_ms, v->now_ms, out);
+		sbuf_adds(out, " at the latest");
+	}
+	say_endless(v, &h, out);
+}
+
+/* ---- what is lacking ---- */
+
+static void say_free(const struct shortage *s, struct sbuf *out)
+{
+	bool plural = s->resource == RESOURCE_GPU || s->resource == RESOURCE_CPU || s->resource == RESOURCE_PODS;
+	int64_t one = s->resource == RESOURCE_CPU ? 1000 : 1;
+
+	if (!s->most) {
+		sbuf_adds(out, s->nodes > 1 ? ", no node has any free" : ", none is free");
+		return;
+	}
+	sbuf_adds(out, s->nodes > 1 ? ", the best has " : ", ");
+	space_number_text(s->resource, s->most, out);
+	sbuf_adds(out, s->nodes > 1 ? " free" : plural && s->most != one ? " are free" : " is free");
+}
+
+static void say_amount(const struct why_view *v, const struct shape *sh, const struct shortage *s, struct sbuf *out)
+{
+	space_amount_text(world_space(v->world), s->resource, s->wanted, out);
+	if (s->resource == RESOURCE_GPU || s->resource == RESOURCE_GPU_MEMORY)
+		shape_cards_text(sh, out);
+	if (s->resource != RESOURCE_GPU_MEMORY)
+		sbuf_adds(out, " on one node");
+	say_free(s, out);
+	if (s->also)
+		sbuf_addf(out, " (and %zu other %s short)", s->also, s->also == 1 ? "resource is" : "resources are");
+}
+
+/* "4 GPUs and 8 CPUs on one node; n1, the nearest, has only 2 CPUs free" */
+static void say_together(const struct why_view *v, const struct shape *sh, const struct shortage *s, struct sbuf *out)
+{
+	const struct space *space = world_space(v->world);
+	size_t n = 0;
+
+	for (size_t r = 0; r < sh->wants.n; r++)
+		if (sh->wants.v[r] > 0 && r != RESOURCE_PODS) {
+			sbuf_adds(out, n++ ? " and " : "");
+			space_amount_text(space, r, sh->wants.v[r], out);
+		}
+	sbuf_addf(out, " on one node; %s, the nearest to it, has only ", node_name(s->node));
+	space_amount_text(space, s->resource, s->most, out);
+	sbuf_adds(out, " free");
+}
+
+static void say_ports(const struct shape *sh, struct sbuf *out)
+{
+	sbuf_adds(out, sh->nports == 1 ? "host port" : "host ports");
+	for (size_t i = 0; i < sh->nports; i++)
+		sbuf_addf(out, "%s %d", i ? "," : "", sh->ports[i].port);
+	sbuf_adds(out, sh->nports == 1 ? ", which is taken on every node" : ", not all of which are free on one node");
+}
+
+/* What one pod of it lacks; the resource, or SIZE_MAX. */
+static size_t say_shortage(const struct why_view *v, struct shape *sh, const char *who, struct sbuf *out)
+{
+	struct shortage s;
+
+	world_shortage(v->world, v->work, sh, v->now_ms, false, &s);
+	if (s.what != SHORT_OF_NODES && s.what != SHORT_OF_NEIGHBOURS)
+		sbuf_addf(out, "%sneeds ", who);
+	switch (s.what) {
+	case SHORT_OF_AMOUNT:
+		say_amount(v, sh, &s, out);
+		return s.resource;
+	case SHORT_OF_TOGETHER:
+		say_together(v, sh, &s, out);
+		return s.resource;
+	case SHORT_OF_PORTS:
+		say_ports(sh, out);
+		break;
+	case SHORT_OF_NOTHING:
+		sbuf_adds(out, "no more than there is");
+		break;
+	case SHORT_OF_NODES:
+	case SHORT_OF_NEIGHBOURS:
+		if (v->work->queue->properties && s.what == SHORT_OF_NODES)
+			sbuf_addf(out, "no node with the properties of queue %s takes it: ", v->work->queue->name);
+		sbuf_adds(out, space_why(world_space(v->world), sh));
+		while (out->n && out->p[out->n - 1] == '.')
+			out->p[--out->n] = '\0';
+	}
+	return SIZE_MAX;
+}
+
+/* ---- gangs ---- */
+
+static bool all_alike(const struct work *work)
+{
+	for (size_t i = 1; i < work->n; i++)
+		if (work->members[i].seat.shape->core != work->members[0].seat.shape->core)
+			return false;
+	return true;
+}
+
+static int64_t wants_in_all(const struct work *work, size_t resource)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < work->n; i++)
+		sum += shape_wants(work->members[i].seat.shape, resource);
+	return sum;
+}
+
+/* What it is mainly about: GPUs if it wants any, else processors. */
+static size_t main_resource(const struct work *work)
+{
+	return wants_in_all(work, RESOURCE_GPU) ? RESOURCE_GPU : RESOURCE_CPU;
+}
+
+bool say_too_much(const struct why_view *v, struct sbuf *out)
+{
+	const struct space *space = world_space(v->world);
+
+	for (size_t r = 0; v->work->size > 1 && !work_has_begun(v->work) && r < space_resources(space); r++) {
+		int64_t sum = wants_in_all(v->work, r);
+
+		/* Of more members than must start at once nobody knows which. */
+		if (v->work->n > v->work->size || r == RESOURCE_PODS || sum <= space_total(space, r))
+			continue;
+		sbuf_addf(out, "needs ");
+		space_amount_text(space, r, sum, out);
+		sbuf_addf(out, " for its %zu pods at once, all nodes together have ", v->work->size);
+		space_number_text(r, space_total(space, r), out);
+		return true;
+	}
+	return false;
+}
+
+/* There is room for some of it. */
+static size_t say_part(const struct why_view *v, size_t room, struct sbuf *out)
+{
+	const struct work *work = v->work;
+	size_t resource = main_resource(work);
+	bool alike = all_alike(work);
+	int64_t each = shape_wants(work->members[0].seat.shape, resource);
+
+	sbuf_addf(out, "needs room for %zu pods at once", work->size);
+	if (alike ? each : wants_in_all(work, resource)) {
+		sbuf_adds(out, alike ? " with " : " (");
+		space_amount_text(world_space(v->world), resource, alike ? each : wants_in_all(work, resource), out);
+		sbuf_adds(out, alike ? " each" : " in all)");
+	}
+	sbuf_addf(out, ", there is room for %zu", room);
+	return resource;
+}
+
+void say_no_room(const struct why_view *v, struct sbuf *out)
+{
+	const struct work *work = v->work;
+	size_t room = world_room(v->world, work, v->now_ms, TIME_UNKNOWN, false);
+	struct shape *sh = shape_in_need(v->world, work);
+	size_t resource = SIZE_MAX;
+
+	if (say_too_much(v, out))
+		return;
+	if (work_has_begun(work))
+		sbuf_addf(out, "%zu of its %zu pods run; another ", work->nseated, work->n);
+	if (room && work->size > 1 && !work_has_begun(work))
+		resource = say_part(v, room, out);
+	else if (sh)
+		resource = say_shortage(v, sh, work->size > 1 && !work_has_begun(work) ? "a pod of it " : "", out);
+	if (resource != SIZE_MAX)
+		say_holders(v, resource, out);
+}
+
+void say_impossible(const struct why_view *v, struct sbuf *out)
+{
+	const struct work *work = v->work;
+
+	for (size_t i = 0; i < work->n; i++)
+		if (!work->members[i].seat.node &&
+		    !space_possible(world_space(v->world), work->members[i].seat.shape, out))
+			break;
+	sbuf_adds(out, ": it can never start here");
+}
+
+void say_reserved(const struct why_view *v, struct sbuf *out)
+{
+	const struct reservation *r = world_barrier(v->world, v->work, v->now_ms);
+
+	sbuf_adds(out, "there is room for it, but that is kept ");
+	if (!r || !r->work) {
+		sbuf_adds(out, r ? "free from " : "for work before it");
+		if (r)
+			say_time(r->start_ms, v->now_ms, out);
+		sbuf_adds(out, r ? " on" : "");
+		return;
+	}
+	sbuf_adds(out, "for ");
+	say_other(v, r->work, out);
+	if (r->start_ms == TIME_UNKNOWN) {
+		sbuf_adds(out, ", which has waited for long");
+		return;
+	}
+	sbuf_adds(out, ", which starts by ");
+	say_time(r->start_ms, v->now_ms, out);
+	sbuf_adds(out, " at the latest");
+}

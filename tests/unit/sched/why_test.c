@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Golden sentences, on machines that are small enough to check them by hand. */
+#include "sched/why.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "api/sample_json.h"
+#include "base/mem.h"
+#include "sched/forecast.h"
+#include "sched/world_ask.h"
+#include "test.h"
+
+#define MINUTE ((int64_t)60 * 1000)
+#define T0     ((int64_t)1767261600000) /* 2026-01-01 10:00 UTC */
+#define NODES  4
+
+struct lab {
+	struct world *w;
+	int64_t now;
+	json_t *nodes, *queues, *pods;
+};
+
+static struct lab lab_new(int nodes, int gpus, const char *cpu)
+{
+	struct world_config config = WORLD_CONFIG;
+	struct lab l = {
+		.w = world_new(&config), .now = T0, .nodes = json_array(), .queues = json_array(), .pods = json_object()
+	};
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	world_queue(l.w, "batch", NULL);
+	for (int i = 0; i < nodes; i++) {
+		auto_free char *text =
+			xasprintf("{'metadata':{'name':'n%d'},'status':{'allocatable':{'cpu':'%s','memory':'64Gi',"
+				  "'pods':'100','nvidia.com/gpu':'%d'},'conditions':[{'type':'Ready',"
+				  "'status':'True'}]}}",
+				  i, cpu, gpus);
+
+		json_array_append_new(l.nodes, sample_json(text));
+		world_set_node(l.w, json_array_get(l.nodes, (size_t)i));
+	}
+	return l;
+}
+
+static void lab_done(struct lab *l)
+{
+	world_free(l->w);
+	json_decref(l->nodes);
+	json_decref(l->queues);
+	json_decref(l->pods);
+}
+
+static void add_queue(struct lab *l, const char *name, const char *spec)
+{
+	auto_free char *text = xasprintf("{'metadata':{'name':'%s'},'spec':%s}", name, spec);
+	json_t *queue = sample_json(text);
+
+	json_array_append_new(l->queues, queue);
+	world_queue(l->w, name, json_object_get(queue, "spec"));
+}
+
+struct job {
+	const char *name, *user;
+	int pods, gpus, cpus;
+	int64_t minutes; /* of walltime; 0: none */
+	const char *queue;
+	int64_t priority, not_before;
+	unsigned holds;
+	bool never_preempts;
+	const char *model;
+};
+
+static struct work *add(struct lab *l, const struct job *j)
+{
+	int n = j->pods ? j->pods : 1;
+	struct work_facts f = {
+		.key = j->name,
+		.queue = j->queue ? j->queue : "batch",
+		.user = j->user ? j->user : "anna",
+		.group = "",
+		.priority = j->priority,
+		.submitted_ms = l->now,
+		.not_before_ms = j->not_before,
+		.walltime_ms = j->minutes ? j->minutes * MINUTE : WALLTIME_NONE,
+		.may_preempt = !j->never_preempts,
+		.may_requeue = true,
+		.holds = j->holds,
+		.size = (size_t)n,
+	};
+	struct work *work = world_work(l->w, &f);
+
+	for (int i = 0; i < n; i++) {
+		auto_free char *id = xasprintf("%s-%d", j->name, i);
+		auto_free char *text =
+			xasprintf("{'metadata':{'name':'%s'%s%s%s},'spec':{'containers':[{'name':'c','resources':{"
+				  "'requests':{'cpu':'%d','nvidia.com/gpu':'%d'}}}]}}",
+				  id, j->model ? ",'annotations':{'stoker.dev/gpu-model':'" : "",
+				  j->model ? j->model : "", j->model ? "'}" : "", j->cpus ? j->cpus : 1, j->gpus);
+		json_t *pod = sample_json(text);
+
+		json_object_set_new(l->pods, id, pod);
+		work_member(l->w, work, id, space_shape(world_space(l->w), pod));
+	}
+	return work;
+}
+
+static void pass(struct lab *l)
+{
+	struct world_slice slice = { .now_ms = l->now, .most = 1000 };
+	struct decisions d = { 0 };
+
+	do {
+		world_pass(l->w, &slice, &d);
+		for (size_t i = 0; i < d.n; i++)
+			for (size_t k = 0; d.items[i].what == DECIDE_START && k < d.items[i].work->n; k++) {
+				struct member *m = &d.items[i].work->members[k];
+
+				if (m->fresh)
+					work_bound(l->w, d.items[i].work, m->id, node_name(m->seat.node), m->seat.cards,
+						   l->now);
+				m->fresh = false;
+			}
+	} while (d.more);
+	decisions_done(&d);
+}
+
+/* ---- asking ---- */
+
+static bool next_of(json_t *list, size_t *pos, const json_t **ret)
+{
+	*ret = json_array_get(list, *pos);
+	++*pos;
+	return *ret != NULL;
+}
+
+static bool next_node(void *arg, size_t *pos, const json_t **ret)
+{
+	return next_of(((struct lab *)arg)->nodes, pos, ret);
+}
+
+static bool next_queue(void *arg, size_t *pos, const json_t **ret)
+{
+	return next_of(((struct lab *)arg)->queues, pos, ret);
+}
+
+static const json_t *find_pod(void *arg, const char *id)
+{
+	return json_object_get(((struct lab *)arg)->pods, id);
+}
+
+static struct forecast *forecast_of(struct lab *l)
+{
+	struct forecast_source source = { .world = l->w,
+					  .config = WORLD_CONFIG,
+					  .next_node = next_node,
+					  .next_queue = next_queue,
+					  .pod = find_pod,
+					  .arg = l };
+
+	return forecast_new(&source);
+}
+
+static const char *name_of(void *arg, const struct work *other)
+{
+	static char name[64];
+
+	(void)arg;
+	snprintf(name, sizeof(name), "job %s", other->key);
+	return streq(other->user, "anna") ? name : NULL;
+}
+
+/* "sentence | help" */
+static const char *ask(struct lab *l, const char *key)
+{
+	static char answer[2048];
+	auto_sbuf struct sbuf sentence = SBUF(1024);
+	auto_sbuf struct sbuf help = SBUF(1024);
+	struct forecast *f = forecast_of(l);
+	struct why_view v = {
+		.world = l->w, .work = world_find(l->w, key), .ns = "lab", .pod = key, .now_ms = l->now, .name = name_of
+	};
+
+	CHECK(forecast_step(f, l->now, NULL, NULL));
+	v.position = forecast_position(f, key);
+	v.expected_ms = forecast_start(f, key);
+	forecast_free(f);
+	why_sentence(&v, &sentence);
+	why_help(&v, &help);
+	snprintf(answer, sizeof(answer), "%s | %s", sentence.p ? sentence.p : "", help.p ? help.p : "");
+	return answer;
+}
+
+TEST("why: no room, with the one that is waited for and the expected start")
+{
+	struct lab l = lab_new(1, 4, "64");
+
+	add(&l, &(struct job){ .name = "a1", .gpus = 2, .minutes = 260 });
+	pass(&l);
+	add(&l, &(struct job){ .name = "b", .gpus = 4, .minutes = 60 });
+	add(&l, &(struct job){ .name = "c", .gpus = 4, .minutes = 60 });
+	add(&l, &(struct job){ .name = "d", .gpus = 3, .minutes = 60 });
+	pass(&l);
+	CHECK_STR(ask(&l, "b"),
+		  "first in queue batch; needs 4 GPUs on one node, 2 are free; job a1 ends by 14:20 at the "
+		  "latest, expected start 14:20 | ask for 2 GPUs instead; or `stoker gpus` shows who has "
+		  "the GPUs");
+	CHECK_STR(ask(&l, "d"),
+		  "third in queue batch; needs 3 GPUs on one node, 2 are free; job a1 ends by 14:20 at the "
+		  "latest, expected start 16:20 | ask for 2 GPUs instead; or `stoker gpus` shows who has "
+		  "the GPUs");
+	CHECK_STR(ask(&l, "a1"), "runs since 10:00; ends by 14:20 at the latest | ");
+	lab_done(&l);
+}
+
+TEST("why: who has no walltime makes a start unknown")
+{
+	struct lab l = lab_new(2, 4, "64");
+
+	add(&l, &(struct job){ .name = "a", .user = "ben", .gpus = 3 });
+	add(&l, &(struct job){ .name = "b", .user = "ben", .gpus = 4 });
+	pass(&l);
+	add(&l, &(struct job){ .name = "c", .gpus = 2 });
+	pass(&l);
+	CHECK_STR(
+		ask(&l, "c"),
+		"first in queue batch; needs 2 GPUs on one node, the best has 1 free; when it can start is not known: "
+		"2 of the 2 jobs that stand in the way have no walltime | ask for 1 GPU instead; or `stoker gpus` "
+		"shows who has the GPUs");
+	CHECK_STR(ask(&l, "b"), "runs since 10:00; it has no walltime | ");
+	lab_done(&l);
+}
+
+TEST("why: room that is kept for another, and how short a job could have it")
+{
+	struct lab l = lab_new(1, 4, "64");
+
+	add(&l, &(struct job){ .name = "a", .user = "ben", .gpus = 2, .minutes = 40 });
+	pass(&l);
+	add(&l,
+	    &(struct job){
+		    .name = "big", .user = "ben", .gpus = 4, .minutes = 60, .priority = 1, .never_preempts = true });
+	add(&l, &(struct job){ .name = "small", .gpus = 2 });
+	add(&l, &(struct job){ .name = "long", .gpus = 2, .minutes = 50 });
+	pass(&l);
+	CHECK_STR(ask(&l, "small"),
+		  "second in queue batch; there is room for it, but that is kept for a job of ben, which "
+		  "starts by 10:40 at the latest, expected start 11:40 | give a walltime: a job of at "
+		  "most 40 minutes could start now");
+	CHECK_STR(ask(&l, "long"),
+		  "third in queue batch; there is room for it, but that is kept for a job of ben, which "
+		  "starts by 10:40 at the latest, expected start 11:40 | give a shorter walltime: a job "
+		  "of at most 40 minutes could start now");
+	lab_done(&l);
+}
+
+TEST("why: held, not before, queues that are stopped or not there")
+{
+	static const struct {
+		struct job job;
+		const char *answer;
+	} rows[] = {
+		{ { .name = "u", .holds = HOLD_USER },
+		  "in queue batch; held by its user | `kubectl annotate pod u -n lab stoker.dev/hold-` releases it" },
+		{ { .name = "o", .holds = HOLD_OPERATOR },
+		  "in queue batch; held by an operator | an operator: `kubectl annotate pod o -n lab stoker.dev/hold-` "
+		  "releases it" },
+		{ { .name = "t", .not_before = T0 + 90 * MINUTE },
+		  "first in queue batch; not to start before 11:30, expected start 11:30 | `kubectl annotate pod t -n "
+		  "lab stoker.dev/not-before-` lets it start earlier" },
+		{ { .name = "d", .not_before = T0 + 24 * 60 * MINUTE },
+		  "second in queue batch; not to start before 2026-01-02 10:00, expected start 2026-01-02 10:00 | "
+		  "`kubectl annotate pod d -n lab stoker.dev/not-before-` lets it start earlier" },
+		{ { .name = "s", .queue = "night" },
+		  "first in queue night; queue night is stopped | an admin: `kubectl patch queue night --type merge -p "
+		  "'{\"spec\":{\"started\":true}}'` starts it; or `kubectl label pod s -n lab --overwrite "
+		  "stoker.dev/queue=batch` moves it to queue batch" },
+		{ { .name = "n", .queue = "nigt" },
+		  "there is no queue nigt | `kubectl label pod n -n lab --overwrite stoker.dev/queue=batch` moves it "
+		  "to "
+		  "queue batch" },
+		{ { .name = "m", .pods = 2, .gpus = 3 },
+		  "third in queue batch; needs 6 GPUs for its 2 pods at once, all nodes together have 4 | with 1 pod "
+		  "instead of 2 it could start now" },
+		{ { .name = "i", .gpus = 5 },
+		  "fourth in queue batch; needs 5 GPUs on one node, the largest node has 4 GPUs: it can never start "
+		  "here "
+		  "| ask for no more than the largest node has, or split it into several pods; or `stoker describe "
+		  "node/NAME` shows what a node has" },
+	};
+	struct lab l = lab_new(1, 4, "64");
+
+	add_queue(&l, "night", "{'started':false}");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		add(&l, &rows[i].job);
+	pass(&l);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		CHECK_STR(ask(&l, rows[i].job.name), rows[i].answer);
+	lab_done(&l);
+}
+
+TEST("why: a limit, a share, a gang that is not whole")
+{
+	struct lab l = lab_new(1, 8, "64");
+	struct work *gang;
+
+	add_queue(&l, "class", "{'limits':{'perUser':{'gpus':3}}}");
+	add_queue(&l, "guest", "{'borrowing':false}");
+	add(&l, &(struct job){ .name = "a", .gpus = 2, .minutes = 60, .queue = "class" });
+	pass(&l);
+	add(&l, &(struct job){ .name = "b", .gpus = 2, .queue = "class" });
+	add(&l, &(struct job){ .name = "c", .gpus = 4, .queue = "class" });
+	add(&l, &(struct job){ .name = "g", .gpus = 4, .queue = "guest" });
+	gang = add(&l, &(struct job){ .name = "lab/tfjobs/x", .pods = 2, .gpus = 1 });
+	work_gone(l.w, gang, "lab/tfjobs/x-1", l.now);
+	pass(&l);
+	CHECK_STR(
+		ask(&l, "b"),
+		"first in queue class; queue class allows each user 3 GPUs, anna has 2 and this needs 2, expected "
+		"start 11:00 | ask for at most 1 GPU in all, which is within the limit; or it goes on when other work "
+		"of that user ends");
+	CHECK_STR(ask(&l, "c"),
+		  "second in queue class; queue class allows each user 3 GPUs, anna has 2 and this needs 4: "
+		  "it can never start in this queue | ask for at most 3 GPUs in all; or an admin raises "
+		  "spec.limits of queue class; or `kubectl label pod c -n lab --overwrite "
+		  "stoker.dev/queue=batch` moves it to queue batch");
+	CHECK_STR(
+		ask(&l, "g"),
+		"first in queue guest; queue guest has its share of the machine and may not borrow from others | an "
+		"admin: `kubectl patch queue guest --type merge -p '{\"spec\":{\"borrowing\":true}}'` lets it use what "
+		"others leave idle; or `kubectl label pod g -n lab --overwrite stoker.dev/queue=batch` moves it to "
+		"queue batch");
+	CHECK_STR(ask(&l, "lab/tfjobs/x"),
+		  "in queue batch; 1 of the 2 pods of gang tfjobs/x are there | `stoker events` "
+		  "shows why pods of it could not be made");
+	lab_done(&l);
+}
+
+TEST("why: gangs say how many of their pods have room")
+{
+	struct lab l = lab_new(2, 4, "64");
+
+	add(&l, &(struct job){ .name = "a", .gpus = 3, .minutes = 30 });
+	pass(&l);
+	add(&l, &(struct job){ .name = "gang", .pods = 3, .gpus = 2 });
+	add(&l, &(struct job){ .name = "wide", .pods = 2, .gpus = 4 });
+	pass(&l);
+	CHECK_STR(
+		ask(&l, "gang"),
+		"first in queue batch; needs room for 3 pods at once with 2 GPUs each, there is room for 2; job a ends "
+		"by 10:30 at the latest, expected start 10:30 | with 2 pods instead of 3 it could start now; or "
+		"`stoker gpus` shows who has the GPUs");
+	lab_done(&l);
+}
+
+TEST("why: what is short besides GPUs")
+{
+	struct lab l = lab_new(2, 4, "8");
+
+	add(&l, &(struct job){ .name = "a", .gpus = 4, .cpus = 2, .minutes = 30 });
+	add(&l, &(struct job){ .name = "b", .gpus = 1, .cpus = 7, .minutes = 60 });
+	pass(&l);
+	add(&l, &(struct job){ .name = "both", .gpus = 2, .cpus = 4 });
+	add(&l, &(struct job){ .name = "cpu", .cpus = 7 });
+	pass(&l);
+	CHECK_STR(ask(&l, "both"),
+		  "first in queue batch; needs 4 CPUs and 2 GPUs on one node; n0, the nearest to it, has only 0 GPUs "
+		  "free; "
+		  "job a ends by 10:30 at the latest, expected start 10:30 | `stoker gpus` shows who has the GPUs");
+	/* 6 are free, but two of them are kept for the first one. */
+	CHECK_STR(ask(&l, "cpu"),
+		  "second in queue batch; needs 7 CPUs on one node, the best has 6 free; job b ends by 11:00 at the "
+		  "latest, expected start 11:00 | ask for 4 CPUs instead");
+	lab_done(&l);
+}
+
+TEST("why: evictions, and what has just come")
+{
+	struct lab l = lab_new(1, 2, "64");
+
+	add(&l, &(struct job){ .name = "a", .gpus = 2 });
+	pass(&l);
+	add(&l, &(struct job){ .name = "b", .gpus = 2, .priority = 10 });
+	pass(&l);
+	CHECK_STR(ask(&l, "b"), "first in queue batch; 1 job of a lower priority is being evicted for it, expected to "
+				"start at any moment | ");
+	CHECK_STR(ask(&l, "a"), "runs since 10:00 and is being evicted for work of a higher priority | ");
+	add(&l, &(struct job){ .name = "c" });
+	CHECK_STR(ask(&l, "c"), "second in queue batch; there is room for it, and it is about to be looked at | ");
+	lab_done(&l);
+}
+
+TEST("why: a gang that has begun and lacks a pod")
+{
+	struct lab l = lab_new(1, 2, "64");
+	struct work *gang = add(&l, &(struct job){ .name = "gang", .pods = 2, .gpus = 1 });
+
+	pass(&l);
+	work_gone(l.w, gang, "gang-1", l.now);
+	add(&l, &(struct job){ .name = "thief", .gpus = 1, .minutes = 30 });
+	pass(&l);
+	work_member(l.w, gang, "gang-1", space_shape(world_space(l.w), json_object_get(l.pods, "gang-1")));
+	pass(&l);
+	CHECK_STR(
+		ask(&l, "gang"),
+		"in queue batch; 1 of its 2 pods run; another needs 1 GPU on one node, none is free; job thief ends by "
+		"10:30 at the latest | `stoker gpus` shows who has the GPUs");
+	lab_done(&l);
+}
+
+TEST("why: a condition is written anew at once only for another reason")
+{
+	CHECK(why_is_due(WHY_NO_ROOM, 0, WHY_HELD));
+	CHECK(!why_is_due(WHY_NO_ROOM, WHY_SAME_MS - 1, WHY_NO_ROOM));
+	CHECK(why_is_due(WHY_NO_ROOM, WHY_SAME_MS, WHY_NO_ROOM));
+}
+
+/* ---- forecasts ---- */
+
+static bool always(void *arg)
+{
+	++*(int *)arg;
+	return true;
+}
+
+TEST("forecast: in the smallest steps it comes to the same")
+{
+	struct lab l = lab_new(NODES, 4, "64");
+	struct forecast *at_once = forecast_of(&l);
+	struct forecast *slowly = forecast_of(&l);
+	int asked = 0;
+	int steps = 0;
+
+	for (int i = 0; i < 60; i++) {
+		auto_free char *name = xasprintf("j%d", i);
+
+		add(&l, &(struct job){
+				.name = name, .user = i % 3 ? "anna" : "ben", .gpus = 1 + i % 4, .minutes = 10 + i });
+		if (i == 20)
+			pass(&l);
+	}
+	pass(&l);
+	CHECK(forecast_step(at_once, l.now, NULL, NULL));
+	while (steps < 10000 && !forecast_step(slowly, l.now, always, &asked))
+		steps++;
+	CHECK(steps > 10 && steps < 10000);
+	CHECK_INT(forecast_count(slowly), forecast_count(at_once));
+	for (size_t i = 0; i < forecast_count(at_once); i++) {
+		const char *key = forecast_key(at_once, i);
+
+		CHECK_STR(forecast_key(slowly, i), key);
+		CHECK(forecast_start(at_once, key) != TIME_UNKNOWN);
+		CHECK_INT(forecast_start(slowly, key), forecast_start(at_once, key));
+	}
+	forecast_free(at_once);
+	forecast_free(slowly);
+	lab_done(&l);
+}
+
+TEST("forecast: the last one answers while a new one is made, and works may go meanwhile")
+{
+	struct lab l = lab_new(1, 4, "64");
+	struct forecast *f = forecast_of(&l);
+	int asked = 0;
+	struct work *b;
+
+	add(&l, &(struct job){ .name = "a", .gpus = 4, .minutes = 30 });
+	pass(&l);
+	b = add(&l, &(struct job){ .name = "b", .gpus = 4, .minutes = 30 });
+	add(&l, &(struct job){ .name = "c", .gpus = 4, .minutes = 30 });
+	pass(&l);
+	CHECK(forecast_is_old(f));
+	CHECK(forecast_step(f, l.now, NULL, NULL));
+	CHECK(!forecast_is_old(f));
+	CHECK_INT(forecast_start(f, "c"), T0 + 60 * MINUTE);
+	forecast_touch(f);
+	CHECK(forecast_is_old(f));
+	CHECK(!forecast_step(f, l.now, always, &asked));
+	work_gone(l.w, b, "b-0", l.now);
+	CHECK_INT(forecast_start(f, "c"), T0 + 60 * MINUTE);
+	CHECK(forecast_step(f, l.now, NULL, NULL));
+	CHECK_INT(forecast_start(f, "c"), T0 + 60 * MINUTE); /* as it was when the forecast was begun */
+	CHECK_INT(forecast_position(f, "c"), 2);
+	CHECK(forecast_step(f, l.now, NULL, NULL));
+	CHECK_INT(forecast_start(f, "c"), T0 + 30 * MINUTE);
+	CHECK_INT(forecast_position(f, "c"), 1);
+	CHECK_INT(forecast_position(f, "a"), 0);
+	forecast_free(f);
+	lab_done(&l);
+}
+
+TEST("forecast: only the first of a long line are foretold")
+{
+	struct lab l = lab_new(1, 1, "64");
+	struct forecast *f = forecast_of(&l);
+
+	for (int i = 0; i < FORECAST_MOST + 10; i++) {
+		auto_free char *name = xasprintf("j%04d", i);
+
+		add(&l, &(struct job){ .name = name, .gpus = 1, .minutes = 1 });
+	}
+	pass(&l);
+	CHECK(forecast_step(f, l.now, NULL, NULL));
+	CHECK_INT(forecast_start(f, "j0500"), T0 + 500 * MINUTE);
+	CHECK(forecast_start(f, "j0505") == TIME_UNKNOWN);
+	CHECK_INT(forecast_position(f, "j0505"), 505);
+	forecast_free(f);
+	lab_done(&l);
+}
