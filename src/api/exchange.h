@@ -58,6 +58,7 @@ struct rest {
 	struct api *api;
 	struct docs *docs;
 	struct kubelet *kubelet;         /* or NULL */
+	struct scheduler *scheduler;     /* or NULL */
 	LIST_HEAD(, exchange) abandoned; /* writes that outlive their clients */
 	struct counters *counters;
 	void (*add_metrics)(void *arg, struct sbuf *out); /* or NULL */
@@ -124,6 +125,12 @@ bool rest_logs_route(struct exchange *x);
 /* The pods with logs that such a request means: what the kubelet's logs_find says, with "alive". */
 json_t *rest_logs_choose(struct exchange *x, struct kubelet *k);
 stream_fn rest_measures; /* rest_measures.c */
+
+/* rest_why.c: /apis/stoker.dev/v1/namespaces/NS/why/NAME; false if the path is another. */
+bool rest_why_route(struct exchange *x);
+/* /apis/stoker.dev/v1/line: a path that is no resource; the second takes x over. */
+bool rest_line_is(const struct exchange *x);
+bool rest_line(struct exchange *x);
 
 /* rest_metrics.c: takes x over if it asks what pods or nodes use. */
 bool rest_metrics(struct exchange *x);

@@ -167,8 +167,12 @@ static int route(struct exchange *x, bool *ret_resource, struct err *e)
 	const char *const *s = x->segments;
 
 	*ret_resource = true;
-	if (rest_logs_route(x))
+	if (rest_logs_route(x) || rest_why_route(x))
 		return 0;
+	if (rest_line_is(x)) {
+		*ret_resource = false;
+		return 0;
+	}
 	if (x->nsegments >= 3 && streq(s[0], "api") && streq(s[1], "v1"))
 		return find_resource(x, "", "v1", 2, e);
 	if (x->nsegments >= 4 && streq(s[0], "apis") && registry_has_group(r, s[1], s[2]))
@@ -317,7 +321,7 @@ static void serve_document(struct exchange *x)
 		exchange_finish(x);
 		return;
 	}
-	if (!rest_document(x)) {
+	if (!rest_line(x) && !rest_document(x)) {
 		err_set(&x->err, ERR_NOT_FOUND, "the server could not find the requested resource");
 		exchange_finish(x);
 	}
@@ -372,6 +376,11 @@ struct rest *rest_new(struct api *api)
 void rest_set_kubelet(struct rest *r, struct kubelet *k)
 {
 	r->kubelet = k;
+}
+
+void rest_set_scheduler(struct rest *r, struct scheduler *s)
+{
+	r->scheduler = s;
 }
 
 void rest_set_metrics(struct rest *r, void (*add)(void *arg, struct sbuf *out), void *arg)

@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "loop/http.h"
 #include "loop/kubelet.h"
+#include "loop/scheduler.h"
 
 struct rest;
 
@@ -13,6 +14,8 @@ struct rest *rest_new(struct api *api);
 void rest_free(struct rest *r);
 /* Who runs the pods: without one, what only a running pod can answer is refused.  Borrowed; NULL takes it away. */
 void rest_set_kubelet(struct rest *r, struct kubelet *k);
+/* Who places pods: without one, nobody knows why they wait.  Borrowed; NULL takes it away. */
+void rest_set_scheduler(struct rest *r, struct scheduler *s);
 /* Who has more to say in /metrics than the API itself: `add` appends to the text. */
 void rest_set_metrics(struct rest *r, void (*add)(void *arg, struct sbuf *out), void *arg);
 /* To be given to http_server_new(). */

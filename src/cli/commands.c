@@ -21,6 +21,8 @@ const struct command *const commands[] = {
 	&cmd_follow,
 	&cmd_ps,
 	&cmd_describe,
+	&cmd_why,
+	&cmd_queue,
 	&cmd_events,
 	&cmd_top,
 	&cmd_logs,

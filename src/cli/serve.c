@@ -379,6 +379,7 @@ static int open_node(struct server *sv, const struct serve_settings *s, struct e
 		return -1;
 	rest_set_kubelet(sv->rest, node_kubelet(sv->node));
 	sv->sched = sched_new(sv->client);
+	rest_set_scheduler(sv->rest, sched_door(sv->sched));
 	return 0;
 }
 

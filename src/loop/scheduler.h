@@ -15,14 +15,18 @@
 struct scheduler;
 
 struct scheduler_ops {
+	/* The uids of pods that wait or run, by their own name or that of who controls them; `kind` NULL: any. */
+	json_t *(*find)(struct scheduler *s, const char *ns, const char *kind, const char *name);
 	/* About pods, by uid (an array of texts), that wait or run; those that it does not know are left out.  An array
 	 * of
 	 * {"uids":[...],"queue","user","group","priority","state":"waiting"|"held"|"starting"|"running",
 	 *  "position" (in the queue, from 1; only if it waits in line),"size","why":"NO_ROOM",
-	 *  "sentence","help","submitted","started","expectedStart","endsBy": times or absent}, one for each work. */
+	 *  "namespace","pods":[names],"name":"job/a1","gpus","cpuMilli","memory" (of all pods),"walltime" (seconds,
+	 *  or absent),"sentence","help" (absent if there are too many),
+	 *  "submitted","started","expectedStart","endsBy": times or absent}, one for each work. */
 	json_t *(*why)(struct scheduler *s, const json_t *uids);
 	/* Everything that waits or runs, of one queue or (NULL) of all, in the order of their turn, running ones first:
-	 * the same rows with "namespace" and "pods":[names]. */
+	 * the same rows.  Held ones come last. */
 	json_t *(*line)(struct scheduler *s, const char *queue, size_t most);
 	/* Use by "user", "group", "queue" or "job" between two times (seconds since 1970):
 	 * [{"name","jobs","gpuSeconds","cpuSeconds","memoryGiBSeconds","waitSeconds"}], the most first. */

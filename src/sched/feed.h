@@ -12,7 +12,9 @@ struct feed_pod {
 	struct work *work;
 	int64_t since_ms; /* monotonic: when it began to wait */
 	char *said;       /* why it waits, as its status has it; NULL: nothing yet */
-	bool binding;     /* under way */
+	enum work_why said_why;
+	int64_t said_ms; /* monotonic */
+	bool binding;    /* under way */
 };
 
 struct feed {

@@ -15,7 +15,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "client/events.h"
+#include "sched/door.h"
 #include "sched/feed.h"
+#include "sched/owner_notes.h"
 #include "sched/pod_work.h"
 #include "sched/queue_status.h"
 #include "sched/why.h"
@@ -35,8 +37,10 @@ struct sched {
 	struct world *world;
 	struct feed feed;
 	struct queue_status *status;
+	struct door *door;
+	struct owner_notes owners;
 	struct loop_hook work;
-	struct loop_timer say, wake;
+	struct loop_timer say, resay, wake;
 	unsigned calls; /* under way; the last frees us if `freed` */
 	bool freed;
 };
@@ -50,6 +54,7 @@ struct call {
 /* The client may be gone by now. */
 static void sched_done(struct sched *s)
 {
+	owner_notes_done(&s->owners);
 	feed_done(&s->feed);
 	world_free(s->world);
 	events_free(s->events);
@@ -63,6 +68,8 @@ static int64_t now_ms(void)
 
 static void work_soon(struct sched *s)
 {
+	if (s->door)
+		door_touch(s->door);
 	loop_schedule(s->client->loop, &s->work);
 }
 
@@ -318,13 +325,17 @@ static void tell_waiting(struct sched *s, struct feed_pod *p, const char *why)
 	clock_rfc3339(clock_wall(), now);
 	free(p->said);
 	p->said = xstrdup(why);
+	p->said_why = p->work->why;
+	p->said_ms = clock_mono_ms();
 	patch = json_pack("{s:{s:s}, s:{s:[{s:s, s:s, s:s, s:s, s:n, s:s}]}}", "metadata", "uid", p->uid, "status",
 			  "conditions", "type", "PodScheduled", "status", "False", "reason", "Unschedulable", "message",
 			  why, "lastProbeTime", "lastTransitionTime", since(pod, now));
 	s->calls++;
 	s->client->ops->patch(s->client, &ref, "strategic", patch, on_told, s);
-	if (pod)
-		events_note(s->events, pod, "Warning", "FailedScheduling", "%s", why);
+	if (!pod)
+		return;
+	events_note(s->events, pod, "Warning", "FailedScheduling", "%s", why);
+	owner_note(&s->owners, s->events, pod, p->said_why, why);
 }
 
 struct saying {
@@ -332,6 +343,7 @@ struct saying {
 	int64_t now;
 	unsigned told;
 	int64_t again; /* ms until there is more to say; 0: nothing */
+	int64_t later; /* the same for what only has other words than before */
 };
 
 static bool say_one(struct saying *y, struct feed_pod *p, struct work *work)
@@ -342,6 +354,10 @@ static bool say_one(struct saying *y, struct feed_pod *p, struct work *work)
 	why_condition(y->sched->world, work, now_ms(), &why);
 	if (!why.n || str_same(p->said, why.p))
 		return true;
+	if (p->said && !why_is_due(p->said_why, y->now - p->said_ms, work->why)) {
+		y->later = WHY_SAME_MS;
+		return true;
+	}
 	if (y->told == SAY_AT_ONCE) {
 		y->again = SAY_NEXT;
 		return false;
@@ -377,6 +393,8 @@ static void on_say(void *arg)
 	world_each(s->world, say_work, &y);
 	if (y.again)
 		loop_timer_set(s->client->loop, &s->say, y.again);
+	if (y.later && !loop_timer_pending(&s->resay))
+		loop_timer_set(s->client->loop, &s->resay, y.later);
 }
 
 /* ---- life ---- */
@@ -397,14 +415,28 @@ struct sched *sched_new(struct client *c)
 	/* Where everything goes that names no queue: it works without an object too. */
 	world_queue(s->world, QUEUE_DEFAULT, NULL);
 	feed_init(&s->feed, s->world);
+	owner_notes_init(&s->owners);
 	s->work = (struct loop_hook){ .run = on_work, .arg = s, .phase = LOOP_WORK };
 	s->say = (struct loop_timer){ .fire = on_say, .arg = s };
+	s->resay = (struct loop_timer){ .fire = on_say, .arg = s };
 	s->wake = (struct loop_timer){ .fire = on_wake, .arg = s };
 	s->nodes = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "nodes" }, NULL, &nodes);
 	s->queues = informer_new(c, &(struct ref){ .api_version = "stoker.dev/v1", .plural = "queues" }, NULL, &queues);
 	s->pods = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "pods" }, &live, &pods);
 	s->status = queue_status_new(c, s->world, s->queues);
+	s->door = door_new(&(struct door_config){ .loop = c->loop,
+						  .world = s->world,
+						  .world_config = config,
+						  .feed = &s->feed,
+						  .pods = s->pods,
+						  .nodes = s->nodes,
+						  .queues = s->queues });
 	return s;
+}
+
+struct scheduler *sched_door(struct sched *s)
+{
+	return door_scheduler(s->door);
 }
 
 void sched_free(struct sched *s)
@@ -412,11 +444,13 @@ void sched_free(struct sched *s)
 	if (!s)
 		return;
 	queue_status_free(s->status);
+	door_free(s->door);
 	informer_free(s->pods);
 	informer_free(s->nodes);
 	informer_free(s->queues);
 	loop_unschedule(s->client->loop, &s->work);
 	loop_timer_done(&s->say);
+	loop_timer_done(&s->resay);
 	loop_timer_done(&s->wake);
 	s->freed = true;
 	if (!s->calls)

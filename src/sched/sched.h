@@ -4,10 +4,13 @@
 #define STOKER_SCHED_SCHED_H
 
 #include "client/client.h"
+#include "loop/scheduler.h"
 
 struct sched;
 
 struct sched *sched_new(struct client *c);
 void sched_free(struct sched *s);
+/* For the API; lives as long as the scheduler. */
+struct scheduler *sched_door(struct sched *s);
 
 #endif

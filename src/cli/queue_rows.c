@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+/* queue_rows.c - see queue_rows.h */
+#include "cli/queue_rows.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "kinds/walltime.h"
+
+json_t *queue_rows(const json_t *items, const char *ns, size_t *ret_others)
+{
+	json_t *rows = json_array();
+	json_t *row;
+	size_t i;
+
+	json_array_foreach ((json_t *)items, i, row)
+		if (!ns || str_same(jsonx_str(row, "namespace"), ns))
+			json_array_append(rows, row);
+	*ret_others = json_array_size(items) - json_array_size(rows);
+	return rows;
+}
+
+void queue_size_text(const json_t *row, struct sbuf *out)
+{
+	int64_t pods = jsonx_int_or(row, "size", 1);
+	int64_t gpus = jsonx_int_or(row, "gpus", 0);
+	double cpus = (double)jsonx_int_or(row, "cpuMilli", 0) / 1000;
+
+	if (pods != 1)
+		sbuf_addf(out, "%lld pods, ", (long long)pods);
+	if (gpus)
+		sbuf_addf(out, "%lld GPU%s", (long long)gpus, gpus == 1 ? "" : "s");
+	else
+		sbuf_addf(out, "%g CPU%s", cpus, cpus == 1 ? "" : "s");
+}
+
+void queue_time_text(const char *rfc3339, int64_t now, struct sbuf *out)
+{
+	struct tm then, today;
+	time_t now_time = now;
+	int64_t micros;
+	char text[64];
+	time_t at;
+
+	if (!rfc3339 || !clock_parse_rfc3339(rfc3339, &micros))
+		return;
+	at = micros / 1000000;
+	localtime_r(&at, &then);
+	localtime_r(&now_time, &today);
+	strftime(text, sizeof(text),
+		 then.tm_yday == today.tm_yday && then.tm_year == today.tm_year ? "%H:%M" : "%Y-%m-%d %H:%M", &then);
+	sbuf_adds(out, text);
+}
+
+static const struct table_column columns[] = {
+	{ "QUEUE" },
+	{ "POS", .right = true },
+	{ "NAMESPACE" },
+	{ "NAME" },
+	{ "USER" },
+	{ "SIZE" },
+	{ "WALLTIME", .right = true },
+	{ "STATE" },
+	{ "START" },
+	{ "ENDS BY" },
+	{ "PRIORITY", .wide = true, .right = true },
+	{ "SUBMITTED", .wide = true },
+	{ "REASON", .wide = true, .cut = true },
+};
+
+/* The same without the namespace. */
+static const struct table_column own_columns[] = {
+	{ "QUEUE" },
+	{ "POS", .right = true },
+	{ "NAME" },
+	{ "USER" },
+	{ "SIZE" },
+	{ "WALLTIME", .right = true },
+	{ "STATE" },
+	{ "START" },
+	{ "ENDS BY" },
+	{ "PRIORITY", .wide = true, .right = true },
+	{ "SUBMITTED", .wide = true },
+	{ "REASON", .wide = true, .cut = true },
+};
+
+static enum tint tint_of(const char *state)
+{
+	static const struct {
+		const char *state;
+		enum tint tint;
+	} rows[] = { { "running", TINT_GOOD }, { "starting", TINT_GOOD }, { "waiting", TINT_BUSY } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (streq(rows[i].state, state))
+			return rows[i].tint;
+	return TINT_DIM;
+}
+
+static void add_time(struct table *t, const json_t *row, const char *field, const char *before, int64_t now)
+{
+	auto_sbuf struct sbuf text = SBUF(64);
+	const char *at = jsonx_str(row, field);
+
+	if (at)
+		sbuf_adds(&text, before);
+	queue_time_text(at, now, &text);
+	table_add(t, TINT_NONE, text.p);
+}
+
+static void add_row(struct table *t, const json_t *row, bool with_namespace, int64_t now)
+{
+	const char *state = jsonx_str_or(row, "state", "");
+	auto_sbuf struct sbuf size = SBUF(128);
+	char walltime[WALLTIME_TEXT] = "";
+	int64_t position = jsonx_int_or(row, "position", 0);
+
+	queue_size_text(row, &size);
+	if (jsonx_at(row, "walltime"))
+		walltime_text(jsonx_int_or(row, "walltime", 0), walltime);
+	table_add(t, TINT_NONE, jsonx_str(row, "queue"));
+	if (position)
+		table_addf(t, TINT_NONE, "%lld", (long long)position);
+	else
+		table_add(t, TINT_NONE, NULL);
+	if (with_namespace)
+		table_add(t, TINT_NONE, jsonx_str(row, "namespace"));
+	table_add(t, TINT_NONE, jsonx_str(row, "name"));
+	table_add(t, TINT_NONE, jsonx_str(row, "user"));
+	table_add(t, TINT_NONE, size.p);
+	table_add(t, TINT_NONE, walltime);
+	table_add(t, tint_of(state), state);
+	/* What has begun has a start; of others it is a guess. */
+	if (jsonx_at(row, "started"))
+		add_time(t, row, "started", "", now);
+	else
+		add_time(t, row, "expectedStart", "~", now);
+	add_time(t, row, "endsBy", "", now);
+	table_addf(t, TINT_NONE, "%lld", (long long)jsonx_int_or(row, "priority", 0));
+	add_time(t, row, "submitted", "", now);
+	table_add(t, TINT_NONE, streq(state, "running") ? NULL : jsonx_str(row, "sentence"));
+}
+
+void queue_table(const json_t *rows, bool with_namespace, int64_t now, struct table *ret)
+{
+	json_t *row;
+	size_t i;
+
+	*ret = with_namespace ? TABLE(columns) : TABLE(own_columns);
+	json_array_foreach ((json_t *)rows, i, row)
+		add_row(ret, row, with_namespace, now);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+/* door.h - answers questions of the API: why something waits, and who is in line (loop/scheduler.h) */
+#ifndef STOKER_SCHED_DOOR_H
+#define STOKER_SCHED_DOOR_H
+
+#include "client/client.h"
+#include "loop/scheduler.h"
+#include "sched/feed.h"
+
+struct door;
+
+struct door_config {
+	struct loop *loop;
+	struct world *world;
+	struct world_config world_config;
+	const struct feed *feed;
+	const struct informer *pods, *nodes, *queues;
+};
+
+struct door *door_new(const struct door_config *config);
+void door_free(struct door *d);
+struct scheduler *door_scheduler(struct door *d);
+/* Something has changed that expected starts may depend on. */
+void door_touch(struct door *d);
+
+#endif
