@@ -42,14 +42,16 @@ static void reply_list(struct exchange *x, const char *kind, json_t *items)
 				      "items", items));
 }
 
-/* Refuses if nobody places pods here. */
+/* Refuses, and x is gone, if nobody places pods here. */
 static struct scheduler *scheduler_of(struct exchange *x)
 {
-	if (!x->rest->scheduler) {
+	struct scheduler *s = x->rest->scheduler;
+
+	if (!s) {
 		err_set(&x->err, ERR_UNAVAILABLE, "this server places no pods");
 		exchange_finish(x);
 	}
-	return x->rest->scheduler;
+	return s;
 }
 
 /* ---- why ---- */
