@@ -13,7 +13,8 @@
 #include "sched/sim.h"
 #include "sched/world_parts.h"
 
-#define ASK_EVERY 16 /* copies between two questions whether to stop */
+#define ASK_EVERY    16   /* copies between two questions whether to stop */
+#define PLACES_LEAST 4000 /* takes a few milliseconds */
 
 /* One in line. */
 struct place {
@@ -37,7 +38,7 @@ struct copy {
 	size_t place; /* its index, SIZE_MAX: it runs */
 };
 
-enum stage { STAGE_NONE, STAGE_NODES, STAGE_WORKS, STAGE_RUN };
+enum stage { STAGE_NONE, STAGE_NODES, STAGE_WORKS, STAGE_RUN, STAGE_CLEAR };
 
 struct forecast {
 	struct forecast_source source;
@@ -74,9 +75,15 @@ static void outlook_free(struct outlook *o)
 	free(o);
 }
 
+static bool is_over(const struct forecast *f, size_t n)
+{
+	return n % ASK_EVERY == 0 && f->stop && f->stop(f->stop_arg);
+}
+
 struct walk {
 	struct outlook *outlook;
 	struct map counts; /* queue -> so many */
+	const struct forecast *forecast;
 };
 
 static bool see_place(void *arg, struct work *work, size_t position)
@@ -85,7 +92,8 @@ static bool see_place(void *arg, struct work *work, size_t position)
 	struct outlook *o = walk->outlook;
 	size_t n = (size_t)map_find(&walk->counts, work->queue->name);
 
-	if (position > FORECAST_PLACE)
+	/* It cannot be walked in steps, so it ends when time is up. */
+	if (position > FORECAST_PLACE || (o->n >= PLACES_LEAST && is_over(walk->forecast, position)))
 		return false;
 	/* What has begun stands in front of everyone, but is not one who waits. */
 	if (work_has_begun(work))
@@ -97,14 +105,14 @@ static bool see_place(void *arg, struct work *work, size_t position)
 	return true;
 }
 
-static struct outlook *walk_line(struct world *w, int64_t now_ms)
+static struct outlook *walk_line(const struct forecast *f, int64_t now_ms)
 {
-	struct walk walk = { .outlook = xcalloc(1, sizeof(struct outlook)) };
+	struct walk walk = { .outlook = xcalloc(1, sizeof(struct outlook)), .forecast = f };
 
 	walk.outlook->made_ms = now_ms;
 	map_init(&walk.outlook->by_key, NULL);
 	map_init(&walk.counts, NULL);
-	world_each_waiting(w, see_place, &walk);
+	world_each_waiting(f->source.world, see_place, &walk);
 	map_done(&walk.counts);
 	return walk.outlook;
 }
@@ -130,6 +138,15 @@ static void drop_shapes(struct forecast *f)
 	map_init(&f->shapes, NULL);
 }
 
+static void copy_free(struct copy *c)
+{
+	free(c->key);
+	free(c->queue);
+	free(c->user);
+	free(c->group);
+	free(c);
+}
+
 static void end_build(struct forecast *f)
 {
 	sim_free(f->sim);
@@ -140,13 +157,8 @@ static void end_build(struct forecast *f)
 	f->world = NULL;
 	for (size_t i = 0; i < f->nrunning; i++)
 		free(f->running[i]);
-	for (size_t i = 0; i < f->ncopies; i++) {
-		free(f->copies[i]->key);
-		free(f->copies[i]->queue);
-		free(f->copies[i]->user);
-		free(f->copies[i]->group);
-		free(f->copies[i]);
-	}
+	for (size_t i = 0; i < f->ncopies; i++)
+		copy_free(f->copies[i]);
 	f->nrunning = f->ncopies = f->nwaiting = f->works_at = f->node_at = 0;
 	f->stage = STAGE_NONE;
 }
@@ -177,7 +189,7 @@ static void begin_build(struct forecast *f, int64_t now_ms)
 	end_build(f);
 	f->old = false;
 	outlook_free(f->next);
-	f->next = walk_line(f->source.world, now_ms);
+	f->next = walk_line(f, now_ms);
 	world_each_running(f->source.world, see_running, f);
 	f->world = world_new(&f->source.config);
 	copy_queues(f);
@@ -186,11 +198,6 @@ static void begin_build(struct forecast *f, int64_t now_ms)
 	fair_load(world_fair(f->world), use, now_ms);
 	f->sim = sim_new(f->world, now_ms);
 	f->stage = STAGE_NODES;
-}
-
-static bool is_over(const struct forecast *f, size_t n)
-{
-	return n % ASK_EVERY == 0 && f->stop && f->stop(f->stop_arg);
 }
 
 static bool copy_nodes(struct forecast *f)
@@ -203,6 +210,7 @@ static bool copy_nodes(struct forecast *f)
 			return false;
 	}
 	f->stage = STAGE_WORKS;
+	f->node_at = space_node_slots(world_space(f->world)); /* from there on down they go again */
 	return true;
 }
 
@@ -350,28 +358,58 @@ static bool on_moment(void *arg, struct sim *s, int64_t now_ms)
 static bool run_on(struct forecast *f)
 {
 	struct sim_watch watch = { .moment = on_moment, .arg = f };
-	bool cut;
 
 	f->moments = 0;
+	sim_set_stop(f->sim, f->stop, f->stop_arg);
 	if (f->nwaiting)
 		sim_run(f->sim, TIME_UNKNOWN - 1, &watch);
-	cut = f->nwaiting && f->stop && f->stop(f->stop_arg);
-	return !cut;
-}
-
-bool forecast_step(struct forecast *f, int64_t now_ms, bool (*stop)(void *arg), void *arg)
-{
-	f->stop = stop;
-	f->stop_arg = arg;
-	if (f->stage == STAGE_NONE)
-		begin_build(f, now_ms);
-	if ((f->stage == STAGE_NODES && !copy_nodes(f)) || (f->stage == STAGE_WORKS && !copy_works(f)) || !run_on(f))
+	if (f->nwaiting && f->stop && f->stop(f->stop_arg))
 		return false;
-	end_build(f);
+	f->stage = STAGE_CLEAR;
 	outlook_free(f->last);
 	f->last = f->next;
 	f->next = NULL;
 	return true;
+}
+
+/* A large world takes its time to go, too. */
+static bool clear(struct forecast *f)
+{
+	for (size_t n = 1; f->ncopies; n++) {
+		struct copy *c = f->copies[--f->ncopies];
+		struct work *work = world_find(f->world, c->key);
+
+		for (size_t left = work ? work->n : 0; left > 0; left--)
+			work_gone(f->world, work, work->members[left - 1].id, 0);
+		copy_free(c);
+		if (is_over(f, n))
+			return false;
+	}
+	for (size_t n = 1; f->node_at > 0; n++) {
+		const struct node *node = space_node_at(world_space(f->world), --f->node_at);
+
+		if (node)
+			world_remove_node(f->world, node_name(node));
+		if (is_over(f, n))
+			return false;
+	}
+	end_build(f);
+	return true;
+}
+
+bool forecast_step(struct forecast *f, int64_t now_ms, bool (*stop)(void *arg), void *arg)
+{
+	static bool (*const stages[])(struct forecast * f) = {
+		[STAGE_NODES] = copy_nodes, [STAGE_WORKS] = copy_works, [STAGE_RUN] = run_on, [STAGE_CLEAR] = clear
+	};
+
+	f->stop = stop;
+	f->stop_arg = arg;
+	if (f->stage == STAGE_NONE)
+		begin_build(f, now_ms);
+	for (bool goes_on = true; goes_on && f->stage != STAGE_NONE;)
+		goes_on = stages[f->stage](f);
+	return f->stage == STAGE_NONE;
 }
 
 /* ---- life, and answers ---- */

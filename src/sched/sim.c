@@ -28,6 +28,8 @@ struct sim {
 	struct run **runs; /* all of them, to be freed */
 	size_t nruns, cap_runs;
 	struct heap arrivals, endings;
+	bool (*stop)(void *arg);
+	void *stop_arg;
 };
 
 /* ---- heaps ---- */
@@ -217,20 +219,27 @@ static void carry_out(struct sim *s, const struct decision *d)
 	}
 }
 
-static int64_t decide(struct sim *s)
+static bool is_stopped(const struct sim *s)
 {
-	struct world_slice slice = { .now_ms = s->now_ms, .most = SIZE_MAX };
+	return s->stop && s->stop(s->stop_arg);
+}
+
+/* False: it was stopped on the way. */
+static bool decide(struct sim *s, int64_t *ret_next_ms)
+{
+	struct world_slice slice = { .now_ms = s->now_ms, .most = SIZE_MAX, .stop = s->stop, .arg = s->stop_arg };
 	struct decisions d = { 0 };
-	int64_t next_ms;
+	bool more;
 
 	do {
 		world_pass(s->world, &slice, &d);
 		for (size_t i = 0; i < d.n; i++)
 			carry_out(s, &d.items[i]);
-	} while (d.more || d.n);
-	next_ms = d.next_ms;
+		more = d.more || d.n;
+	} while (more && !is_stopped(s));
+	*ret_next_ms = d.next_ms;
 	decisions_done(&d);
-	return next_ms;
+	return !more;
 }
 
 /* ---- time ---- */
@@ -256,6 +265,12 @@ void sim_free(struct sim *s)
 	free(s);
 }
 
+void sim_set_stop(struct sim *s, bool (*stop)(void *arg), void *arg)
+{
+	s->stop = stop;
+	s->stop_arg = arg;
+}
+
 static int64_t earlier(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
@@ -264,8 +279,10 @@ static int64_t earlier(int64_t a, int64_t b)
 int64_t sim_run(struct sim *s, int64_t until_ms, const struct sim_watch *watch)
 {
 	for (;;) {
-		int64_t next = decide(s);
+		int64_t next;
 
+		if (!decide(s, &next))
+			return s->now_ms;
 		if (watch && !watch->moment(watch->arg, s, s->now_ms))
 			return s->now_ms;
 		next = earlier(next, earlier(heap_next(&s->arrivals), heap_next(&s->endings)));

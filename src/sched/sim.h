@@ -40,6 +40,9 @@ struct sim_watch {
 	bool (*moment)(void *arg, struct sim *s, int64_t now_ms);
 	void *arg;
 };
+/* Asked now and then while a moment is decided: true ends sim_run() in the middle of it; the next call goes on there.
+ */
+void sim_set_stop(struct sim *s, bool (*stop)(void *arg), void *arg);
 /* Until nothing is left to happen, `until_ms`, or the watch ends it; returns the last moment. */
 int64_t sim_run(struct sim *s, int64_t until_ms, const struct sim_watch *watch);
 
