@@ -240,6 +240,7 @@ static json_t *row_of(struct door *d, struct work *work, bool words)
 		.pod = p ? p->name : "",
 		.position = work_has_begun(work) || work->holds ? 0 : forecast_position(d->forecast, work->key),
 		.expected_ms = expected(d, work),
+		.foretold = forecast_covers(d->forecast, work->key),
 		.now_ms = now_ms(),
 		.name = name_other,
 		.arg = &reader,

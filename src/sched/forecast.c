@@ -489,6 +489,13 @@ int64_t forecast_start(const struct forecast *f, const char *key)
 	return p ? p->start_ms : TIME_UNKNOWN;
 }
 
+bool forecast_covers(const struct forecast *f, const char *key)
+{
+	const struct place *p = find_place(f->last, key);
+
+	return p && p < f->last->places + FORECAST_MOST;
+}
+
 size_t forecast_count(const struct forecast *f)
 {
 	const struct outlook *o = outlook_of(f);

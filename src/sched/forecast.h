@@ -45,6 +45,8 @@ bool forecast_is_busy(const struct forecast *f);
 size_t forecast_position(const struct forecast *f, const char *key);
 /* TIME_UNKNOWN: it cannot be told. */
 int64_t forecast_start(const struct forecast *f, const char *key);
+/* Whether it was among those whose start was looked for to the end. */
+bool forecast_covers(const struct forecast *f, const char *key);
 /* The line, first to last; works may have gone since. */
 size_t forecast_count(const struct forecast *f);
 const char *forecast_key(const struct forecast *f, size_t i);

@@ -74,6 +74,11 @@ void say_span(int64_t ms, struct sbuf *out)
 		if (n < units[i].from)
 			continue;
 		sbuf_addf(out, "%lld %s", (long long)n, n == 1 ? units[i].one : units[i].many);
+		ms -= n * units[i].seconds * 1000;
+		if (units[i].seconds == 3600 && ms >= 60000) {
+			sbuf_addc(out, ' ');
+			say_span(ms, out);
+		}
 		return;
 	}
 }

@@ -22,6 +22,7 @@ struct why_view {
 	const char *ns, *pod; /* one of its pods, for commands that are to be typed */
 	size_t position;      /* in its queue; 0: not in line */
 	int64_t expected_ms;  /* TIME_UNKNOWN */
+	bool foretold;        /* it was looked for: if it is unknown, it stays so */
 	int64_t now_ms;
 	/* What another work is called, such as "job a1"; NULL: whoever reads this may not know.  Borrowed until the
 	 * next call. */

@@ -27,7 +27,7 @@ enum why_case why_case(const struct why_view *v);
 
 /* A time of today as 14:20, of another day with its date. */
 void say_time(int64_t at_ms, int64_t now_ms, struct sbuf *out);
-/* "40 minutes", "3 hours", "90 seconds": never more than it is. */
+/* "40 minutes", "3 hours 59 minutes", "50 seconds": never more than it is. */
 void say_span(int64_t ms, struct sbuf *out);
 /* "job a1", or "a job of ben". */
 void say_other(const struct why_view *v, const struct work *other, struct sbuf *out);

@@ -46,11 +46,18 @@ static bool see_holder(void *arg, struct work *work)
 
 static void say_endless(const struct why_view *v, const struct holders *h, struct sbuf *out)
 {
-	if (v->expected_ms != TIME_UNKNOWN || !h->endless)
+	if (v->expected_ms != TIME_UNKNOWN || (!h->endless && !v->foretold))
 		return;
-	sbuf_addf(out, "; when it can start is not known: %zu of the %zu %s that %s in the way %s no walltime",
-		  h->endless, h->n, h->n == 1 ? "job" : "jobs", h->n == 1 ? "stands" : "stand",
-		  h->endless == 1 ? "has" : "have");
+	sbuf_adds(out, "; when it can start is not known: ");
+	if (!h->endless)
+		sbuf_adds(out, "work before it has no walltime");
+	else if (h->n == 1)
+		sbuf_adds(out, "the job that stands in the way has no walltime");
+	else if (h->endless == h->n)
+		sbuf_addf(out, "the %zu jobs that stand in the way have no walltime", h->n);
+	else
+		sbuf_addf(out, "%zu of the %zu jobs that stand in the way %s no walltime", h->endless, h->n,
+			  h->endless == 1 ? "has" : "have");
 }
 
 /* "; job a1 ends by 14:20 at the latest" */

@@ -185,6 +185,7 @@ static const char *ask(struct lab *l, const char *key)
 	CHECK(forecast_step(f, l->now, NULL, NULL));
 	v.position = forecast_position(f, key);
 	v.expected_ms = forecast_start(f, key);
+	v.foretold = forecast_covers(f, key);
 	forecast_free(f);
 	why_sentence(&v, &sentence);
 	why_help(&v, &help);
@@ -226,7 +227,7 @@ TEST("why: who has no walltime makes a start unknown")
 	CHECK_STR(
 		ask(&l, "c"),
 		"first in queue batch; needs 2 GPUs on one node, the best has 1 free; when it can start is not known: "
-		"2 of the 2 jobs that stand in the way have no walltime | ask for 1 GPU instead; or `stoker gpus` "
+		"the 2 jobs that stand in the way have no walltime | ask for 1 GPU instead; or `stoker gpus` "
 		"shows who has the GPUs");
 	CHECK_STR(ask(&l, "b"), "runs since 10:00; it has no walltime | ");
 	lab_done(&l);
@@ -252,6 +253,27 @@ TEST("why: room that is kept for another, and how short a job could have it")
 		  "third in queue batch; there is room for it, but that is kept for a job of ben, which "
 		  "starts by 10:40 at the latest, expected start 11:40 | give a shorter walltime: a job "
 		  "of at most 40 minutes could start now");
+	lab_done(&l);
+}
+
+TEST("why: who waits behind work without a walltime, and long spans")
+{
+	struct lab l = lab_new(1, 4, "64");
+
+	add(&l, &(struct job){ .name = "a", .gpus = 2, .minutes = 239 });
+	pass(&l);
+	add(&l, &(struct job){ .name = "big", .gpus = 4, .minutes = 60 });
+	add(&l, &(struct job){ .name = "small", .gpus = 1 });
+	add(&l, &(struct job){ .name = "last", .gpus = 4, .minutes = 60 });
+	pass(&l);
+	CHECK_STR(ask(&l, "small"),
+		  "second in queue batch; there is room for it, but that is kept for job big, which starts by 13:59 at "
+		  "the latest, expected start 14:59 | give a walltime: a job of at most 3 hours 59 minutes could start "
+		  "now");
+	CHECK_STR(ask(&l, "last"),
+		  "third in queue batch; needs 4 GPUs on one node, 2 are free; job a ends by 13:59 at the latest; when "
+		  "it can start is not known: work before it has no walltime | ask for 2 GPUs instead; or `stoker gpus` "
+		  "shows who has the GPUs");
 	lab_done(&l);
 }
 
