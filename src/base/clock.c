@@ -233,3 +233,17 @@ void clock_duration(int64_t seconds, char out[CLOCK_DURATION_LEN])
 	else
 		snprintf(out, CLOCK_DURATION_LEN, "%ds", s);
 }
+
+void clock_short(int64_t seconds, int64_t now, char out[CLOCK_SHORT_LEN])
+{
+	time_t at = seconds;
+	time_t today = now;
+	struct tm then, day;
+	bool same;
+
+	localtime_r(&at, &then);
+	localtime_r(&today, &day);
+	same = then.tm_yday == day.tm_yday && then.tm_year == day.tm_year;
+	if (!strftime(out, CLOCK_SHORT_LEN, same ? "%H:%M" : "%Y-%m-%d %H:%M", &then))
+		out[0] = '\0';
+}

@@ -27,6 +27,9 @@ bool clock_parse_rfc3339(const char *s, int64_t *ret_micros);
 
 /* Age as kubectl prints it: 7s, 4m33s, 3h12m, 5d ("HumanDuration"). */
 void clock_age(int64_t seconds, char *out, size_t n);
+/* A moment as people say it, in local time: 14:20 if it is today (`now`), else 2006-01-02 14:20. */
+#define CLOCK_SHORT_LEN 32
+void clock_short(int64_t seconds, int64_t now, char out[CLOCK_SHORT_LEN]);
 /* "1h30m", "90s", "2d", "45" (seconds) as people type durations; false if not one. */
 bool clock_parse_duration(const char *s, int64_t *ret_seconds);
 /* As Go prints a duration: 10s, 1m20s, 1h0m0s. */

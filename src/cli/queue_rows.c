@@ -2,8 +2,6 @@
 /* queue_rows.c - see queue_rows.h */
 #include "cli/queue_rows.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
@@ -34,24 +32,6 @@ void queue_size_text(const json_t *row, struct sbuf *out)
 		sbuf_addf(out, "%lld GPU%s", (long long)gpus, gpus == 1 ? "" : "s");
 	else
 		sbuf_addf(out, "%g CPU%s", cpus, cpus == 1 ? "" : "s");
-}
-
-void queue_time_text(const char *rfc3339, int64_t now, struct sbuf *out)
-{
-	struct tm then, today;
-	time_t now_time = now;
-	int64_t micros;
-	char text[64];
-	time_t at;
-
-	if (!rfc3339 || !clock_parse_rfc3339(rfc3339, &micros))
-		return;
-	at = micros / 1000000;
-	localtime_r(&at, &then);
-	localtime_r(&now_time, &today);
-	strftime(text, sizeof(text),
-		 then.tm_yday == today.tm_yday && then.tm_year == today.tm_year ? "%H:%M" : "%Y-%m-%d %H:%M", &then);
-	sbuf_adds(out, text);
 }
 
 static const struct table_column columns[] = {
@@ -101,13 +81,15 @@ static enum tint tint_of(const char *state)
 
 static void add_time(struct table *t, const json_t *row, const char *field, const char *before, int64_t now)
 {
-	auto_sbuf struct sbuf text = SBUF(64);
-	const char *at = jsonx_str(row, field);
+	char text[CLOCK_SHORT_LEN];
+	int64_t micros;
 
-	if (at)
-		sbuf_adds(&text, before);
-	queue_time_text(at, now, &text);
-	table_add(t, TINT_NONE, text.p);
+	if (!clock_parse_rfc3339(jsonx_str_or(row, field, ""), &micros)) {
+		table_add(t, TINT_NONE, NULL);
+		return;
+	}
+	clock_short(micros / 1000000, now, text);
+	table_addf(t, TINT_NONE, "%s%s", before, text);
 }
 
 static void add_row(struct table *t, const json_t *row, bool with_namespace, int64_t now)

@@ -13,7 +13,5 @@ json_t *queue_rows(const json_t *items, const char *ns, size_t *ret_others);
 void queue_table(const json_t *rows, bool with_namespace, int64_t now, struct table *ret);
 /* "2x4 GPUs", "1.5 CPUs": so many pods with so much together, of what matters most. */
 void queue_size_text(const json_t *row, struct sbuf *out);
-/* A time as 14:20, of another day with its date; "" if there is none. */
-void queue_time_text(const char *rfc3339, int64_t now, struct sbuf *out);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "sched/forecast.h"
 #include "sched/parts.h"
+#include "sched/pod_work.h"
 #include "sched/why.h"
 #include "sched/world_ask.h"
 
@@ -121,22 +122,11 @@ static const struct feed_pod *first_pod(const struct door *d, const struct work 
 	return NULL;
 }
 
-static const json_t *controller_of(const json_t *pod)
-{
-	const json_t *owner;
-	size_t i;
-
-	json_array_foreach (jsonx_at(pod, "metadata.ownerReferences"), i, owner)
-		if (jsonx_bool_or(owner, "controller", false))
-			return owner;
-	return NULL;
-}
-
 /* "job a1": by who made its pods, else by its pod.  A new text, or NULL. */
 static char *name_work(struct door *d, const struct work *work, char between)
 {
 	const struct feed_pod *p = first_pod(d, work);
-	const json_t *owner = p ? controller_of(pod_of(d, p->uid)) : NULL;
+	const json_t *owner = p ? pod_controller(pod_of(d, p->uid)) : NULL;
 	char *name;
 
 	if (!p)
@@ -267,7 +257,7 @@ static json_t *row_of(struct door *d, struct work *work, bool words)
 
 static bool means(const json_t *pod, const char *kind, const char *name)
 {
-	const json_t *owner = controller_of(pod);
+	const json_t *owner = pod_controller(pod);
 	bool is_pod = !kind || !*kind || strcasecmp(kind, "pod") == 0;
 
 	if (is_pod && str_same(jsonx_str(pod, "metadata.name"), name))

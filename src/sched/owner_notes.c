@@ -4,6 +4,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "sched/pod_work.h"
 
 #define OWNERS_MOST 4096 /* more than wait at a time, as a rule; then all are forgotten */
 
@@ -17,20 +18,9 @@ void owner_notes_done(struct owner_notes *o)
 	map_done(&o->said);
 }
 
-static const json_t *controller_of(const json_t *pod)
-{
-	const json_t *owner;
-	size_t i;
-
-	json_array_foreach (jsonx_at(pod, "metadata.ownerReferences"), i, owner)
-		if (jsonx_bool_or(owner, "controller", false))
-			return owner;
-	return NULL;
-}
-
 void owner_note(struct owner_notes *o, struct events *ev, const json_t *pod, enum work_why why, const char *text)
 {
-	const json_t *owner = controller_of(pod);
+	const json_t *owner = pod_controller(pod);
 	const char *uid = jsonx_str(owner, "uid");
 	json_auto_t *about = NULL;
 

@@ -73,15 +73,15 @@ static const char *or_else(const char *text, const char *other)
 	return text && *text ? text : other;
 }
 
-static bool is_controlled(const json_t *pod)
+const json_t *pod_controller(const json_t *pod)
 {
 	const json_t *owner;
 	size_t i;
 
 	json_array_foreach (jsonx_at(pod, "metadata.ownerReferences"), i, owner)
 		if (jsonx_bool_or(owner, "controller", false))
-			return true;
-	return false;
+			return owner;
+	return NULL;
 }
 
 /* Ours to place, and ready for it.  Gates are for whoever set them to lift. */
@@ -121,7 +121,7 @@ void pod_work_read(const json_t *pod, struct pod_work *ret)
 		.walltime_ms = read_walltime(pod),
 		.holds = read_holds(annotation(pod, HOLD_ANNOTATION)),
 		.may_preempt = !streq(jsonx_str_or(pod, "spec.preemptionPolicy", ""), "Never"),
-		.may_requeue = is_controlled(pod),
+		.may_requeue = pod_controller(pod) != NULL,
 	};
 	ret->ours = !*ret->node && !ret->ended && is_ours(pod);
 	read_gang(pod, ret);

@@ -31,5 +31,7 @@ struct pod_work {
 
 void pod_work_read(const json_t *pod, struct pod_work *ret);
 void pod_work_done(struct pod_work *p);
+/* The ownerReference of who controls it, or NULL.  Borrowed. */
+const json_t *pod_controller(const json_t *pod);
 
 #endif

@@ -2,8 +2,7 @@
 /* why.c - see why.h */
 #include "sched/why.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/mem.h"
 #include "sched/parts.h"
 #include "sched/why_parts.h"
@@ -47,14 +46,9 @@ static void say_held(const struct work *work, struct sbuf *out)
 
 void say_time(int64_t at_ms, int64_t now_ms, struct sbuf *out)
 {
-	time_t at = at_ms / 1000, now = now_ms / 1000;
-	struct tm then, today;
-	char text[64];
+	char text[CLOCK_SHORT_LEN];
 
-	localtime_r(&at, &then);
-	localtime_r(&now, &today);
-	strftime(text, sizeof(text),
-		 then.tm_yday == today.tm_yday && then.tm_year == today.tm_year ? "%H:%M" : "%Y-%m-%d %H:%M", &then);
+	clock_short(at_ms / 1000, now_ms / 1000, text);
 	sbuf_adds(out, text);
 }
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/clock.h"
+
+#include <stdlib.h>
+#include <time.h>
+
 #include "test.h"
 
 TEST("ages read as kubectl prints them")
@@ -71,4 +75,18 @@ TEST("durations are printed as Go prints them")
 		clock_duration(rows[i].seconds, text);
 		CHECK_STR(text, rows[i].text);
 	}
+}
+
+TEST("a moment of today has no date")
+{
+	char text[CLOCK_SHORT_LEN];
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	clock_short(1767277200, 1767261600, text);
+	CHECK_STR(text, "14:20");
+	clock_short(1767277200 + 86400, 1767261600, text);
+	CHECK_STR(text, "2026-01-02 14:20");
+	clock_short(1767277200 + 365 * 86400, 1767261600, text);
+	CHECK_STR(text, "2027-01-01 14:20");
 }

@@ -270,10 +270,11 @@ TEST("why: who waits behind work without a walltime, and long spans")
 		  "second in queue batch; there is room for it, but that is kept for job big, which starts by 13:59 at "
 		  "the latest, expected start 14:59 | give a walltime: a job of at most 3 hours 59 minutes could start "
 		  "now");
-	CHECK_STR(ask(&l, "last"),
-		  "third in queue batch; needs 4 GPUs on one node, 2 are free; job a ends by 13:59 at the latest; when "
-		  "it can start is not known: work before it has no walltime | ask for 2 GPUs instead; or `stoker gpus` "
-		  "shows who has the GPUs");
+	CHECK_STR(
+		ask(&l, "last"),
+		"third in queue batch; needs 4 GPUs on one node, 2 are free; job a ends by 13:59 at the latest; when "
+		"it can start is not known: work before it has no walltime | ask for 2 GPUs instead; or `stoker gpus` "
+		"shows who has the GPUs");
 	lab_done(&l);
 }
 
