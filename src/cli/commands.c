@@ -29,6 +29,7 @@ const struct command *const commands[] = {
 	&cmd_plot,
 	&cmd_wait,
 	&cmd_kill,
+	&cmd_simulate,
 	&cmd_token_create,
 	&cmd_token_list,
 	&cmd_token_revoke,

@@ -113,7 +113,8 @@ void judge_start(struct game *g, struct work *work)
 
 		if (!work->members[i].fresh)
 			continue;
-		JUDGE(!line_of(g, work)->even || host % 2 == 0, "%s sits where its queue may not", work->key);
+		JUDGE(!line_of(g, work)->there || !line_of(g, work)->even || host % 2 == 0,
+		      "%s sits where its queue may not", work->key);
 		JUDGE(host < NODES && g->hosts[host].there && !g->hosts[host].cordoned, "%s sits nowhere", work->key);
 		JUDGE(host < NODES && !is_over(&g->hosts[host], &use[host], work->members[i].seat.shape),
 		      "%s has more than there is", work->key);

@@ -509,6 +509,6 @@ TEST("world: whatever happens, nothing is given twice, broken, exceeded or forgo
 		failures += !play(seed++, &starts, &evictions);
 	if (steps == STEPS) {
 		CHECK(starts > STEPS / 10);
-		CHECK(evictions > STEPS / 400);
+		CHECK(evictions > STEPS / 500);
 	}
 }
