@@ -75,11 +75,10 @@ static int add_record(struct workload *w, const struct account_record *r, struct
 	int64_t submitted = r->submitted ? r->submitted : r->started;
 
 	if (r->pods < 1 || r->pods > WORKLOAD_MOST)
-		return err_set(e, ERR_INVALID, "pods: %lld is not between 1 and %d", (long long)r->pods,
-			       WORKLOAD_MOST);
+		return err_set(e, ERR_INVALID, "pods: %lld is not between 1 and %d", (long long)r->pods, WORKLOAD_MOST);
 	if (r->ended < r->started || r->started < 0 || r->ended > INT32_MAX * (int64_t)100)
-		return err_set(e, ERR_INVALID, "ended: %lld is not a time after its start, %lld",
-			       (long long)r->ended, (long long)r->started);
+		return err_set(e, ERR_INVALID, "ended: %lld is not a time after its start, %lld", (long long)r->ended,
+			       (long long)r->started);
 	if (submitted < 0 || submitted > r->started)
 		return err_set(e, ERR_INVALID, "submitted: %lld is after started, %lld", (long long)submitted,
 			       (long long)r->started);
