@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 #define GIB          ((double)(1 << 30))
-#define DIGITS_MAX   18   /* of a number that fits for sure */
+#define NUMBER_MAX   ((int64_t)1 << 60)
 #define SAME_SECONDS 0.01 /* less is rounding */
 
 enum column_type { TEXT, NUMBER, REAL, STATE };
@@ -210,34 +210,23 @@ int account_columns_read(struct str title, struct account_columns *ret, struct e
 	return 0;
 }
 
-/* By hand: there are ten of them in a line, and millions of lines. */
 static bool read_number(struct str s, int64_t *ret)
 {
-	bool minus = s.n && s.p[0] == '-';
-	int64_t v = 0;
+	char text[32];
 
-	if (s.n == minus || s.n > DIGITS_MAX)
+	if (s.n >= sizeof(text))
 		return false;
-	for (size_t i = minus; i < s.n; i++) {
-		if (s.p[i] < '0' || s.p[i] > '9')
-			return false;
-		v = v * 10 + (s.p[i] - '0');
-	}
-	*ret = minus ? -v : v;
-	return true;
+	memcpy(text, s.p, s.n);
+	text[s.n] = '\0';
+	return str_int64(text, -NUMBER_MAX, NUMBER_MAX, ret);
 }
 
 static bool read_real(struct str s, double *ret)
 {
 	char text[64];
 	char *end;
-	int64_t whole;
 	double v;
 
-	if (read_number(s, &whole) && whole >= 0) {
-		*ret = (double)whole;
-		return true;
-	}
 	if (!s.n || s.n >= sizeof(text))
 		return false;
 	memcpy(text, s.p, s.n);
