@@ -138,6 +138,10 @@ bool rest_metrics(struct exchange *x);
 /* rest_counters.c: /metrics; takes x over. */
 void rest_counters(struct exchange *x);
 
+/* rest_usage.c: /apis/stoker.dev/v1/usage and shares; takes x over.  The first says whether the path is one of them. */
+bool rest_usage_path(const struct exchange *x);
+void rest_usage(struct exchange *x);
+
 /* rest_docs.c: paths that are no resource; false if the path is none of them. */
 bool rest_document(struct exchange *x);
 struct docs *docs_new(struct api *api);

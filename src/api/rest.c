@@ -166,8 +166,8 @@ static int route(struct exchange *x, bool *ret_resource, struct err *e)
 	const struct registry *r = api_registry(x->rest->api);
 	const char *const *s = x->segments;
 
-	*ret_resource = true;
-	if (rest_logs_route(x) || rest_why_route(x))
+	*ret_resource = !rest_usage_path(x);
+	if (!*ret_resource || rest_logs_route(x) || rest_why_route(x))
 		return 0;
 	if (rest_line_is(x)) {
 		*ret_resource = false;

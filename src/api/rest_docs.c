@@ -228,6 +228,7 @@ static const struct {
 	{ "apis", NULL, 1, 1, doc_apis },
 	{ "apis", NULL, 2, 2, doc_group },
 	{ "apis", NULL, 3, 3, doc_group_resources },
+	{ "apis", "stoker.dev", 4, 4, rest_usage },
 	{ "openapi", "v2", 2, 2, doc_openapi_v2 },
 	{ "openapi", "v3", 2, 2, doc_openapi_v3_index },
 	{ "openapi", "v3", 3, MAX_SEGMENTS, doc_openapi_v3 },

@@ -25,6 +25,7 @@ const struct command *const commands[] = {
 	&cmd_queue,
 	&cmd_events,
 	&cmd_top,
+	&cmd_usage,
 	&cmd_logs,
 	&cmd_plot,
 	&cmd_wait,

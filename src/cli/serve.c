@@ -37,6 +37,8 @@
 #define AUDIT_MIB       64
 #define LOG_SECONDS     (7 * 86400)
 #define LOG_MIB         10240
+#define HALF_LIFE       (7 * 86400)
+#define HALF_LIFE_MAX   ((int64_t)3650 * 86400)
 #define HEAP_KEEP       (4 * 1024 * 1024)
 #define HEAP_STEP       (512 * 1024)
 
@@ -45,7 +47,7 @@ struct serve_settings {
 	struct opt_strings sans, host_paths;
 	bool no_node, no_controllers;
 	const char *controllers;
-	int64_t gpus, audit_mib, history, log_keep, log_mib;
+	int64_t gpus, audit_mib, history, log_keep, log_mib, half_life;
 };
 
 #define OPT(member_) .offset = offsetof(struct serve_settings, member_)
@@ -132,6 +134,11 @@ static const struct opt serve_opts[] = {
 	  .min = 0,
 	  .max = 1 << 30,
 	  .help = "all logs together; the oldest of ended pods go first; 0 is no limit (default: 10240)" },
+	{ .name = "fair-half-life",
+	  .type = OPT_DURATION,
+	  OPT(half_life),
+	  .arg = "TIME",
+	  .help = "how long until half of what someone used is forgotten; 0: first come, first served (default: 7d)" },
 	{ .name = "audit-size",
 	  .type = OPT_INT,
 	  OPT(audit_mib),
@@ -354,6 +361,25 @@ static int listen_all(struct server *sv, const struct serve_settings *s, const c
 	return 0;
 }
 
+static int open_scheduler(struct server *sv, const struct serve_settings *s, struct err *e)
+{
+	auto_free char *accounts = xasprintf("%s/accounting", s->data);
+	struct sched_config config = { .accounts = accounts, .half_life = s->half_life };
+
+	if (s->half_life > HALF_LIFE_MAX)
+		return err_set(e, ERR_BAD_REQUEST, "--fair-half-life: at most 3650d");
+	if (sched_open(sv->client, &config, &sv->sched, e) < 0) {
+		/* Who wants to make room on a full disk needs a server first. */
+		log_error("keep accounts: %s; none are kept until the next start", e->text);
+		err_clear(e);
+		config.accounts = NULL;
+		if (sched_open(sv->client, &config, &sv->sched, e) < 0)
+			return -1;
+	}
+	rest_set_scheduler(sv->rest, sched_door(sv->sched));
+	return 0;
+}
+
 /* Where pods reach the API: a wildcard is no address. */
 static int open_node(struct server *sv, const struct serve_settings *s, struct err *e)
 {
@@ -378,9 +404,7 @@ static int open_node(struct server *sv, const struct serve_settings *s, struct e
 	if (node_new(sv->client, &config, &sv->node, e) < 0)
 		return -1;
 	rest_set_kubelet(sv->rest, node_kubelet(sv->node));
-	sv->sched = sched_new(sv->client);
-	rest_set_scheduler(sv->rest, sched_door(sv->sched));
-	return 0;
+	return open_scheduler(sv, s, e);
 }
 
 static int write_kubeconfig(struct server *sv, struct err *e)
@@ -536,6 +560,7 @@ static int run_serve(const struct command *cmd, int argc, char **argv)
 	struct serve_settings s = { .history = HISTORY_SECONDS,
 				    .audit_mib = AUDIT_MIB,
 				    .gpus = -1,
+				    .half_life = HALF_LIFE,
 				    .log_keep = LOG_SECONDS,
 				    .log_mib = LOG_MIB };
 	auto_sbuf struct sbuf data = SBUF(4096);

@@ -29,10 +29,12 @@ struct scheduler_ops {
 	 * the same rows.  Held ones come last. */
 	json_t *(*line)(struct scheduler *s, const char *queue, size_t most);
 	/* Use by "user", "group", "queue" or "job" between two times (seconds since 1970):
-	 * [{"name","jobs","gpuSeconds","cpuSeconds","memoryGiBSeconds","waitSeconds"}], the most first. */
+	 * [{"name","jobs","running","gpuSeconds","cpuSeconds","memoryGiBSeconds","waitSeconds"}], the most first; jobs
+	 * also have "namespace","kind","user","queue".  Of one user, or (NULL) of all. */
 	int (*usage)(struct scheduler *s, const char *by, int64_t from, int64_t to, const char *user, json_t **ret,
 		     struct err *e);
-	/* The shares: {"queues":[{"name","weight","use","due","groups":[{...,"users":[...]}]}]}. */
+	/* The shares: {"queues":[{"name","weight","use","had","due","running","waiting","turn","groups":[{...,
+	 * "users":[...]}]}]}; sched/door_usage.h says what they mean. */
 	json_t *(*shares)(struct scheduler *s);
 };
 

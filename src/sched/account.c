@@ -9,7 +9,8 @@
 #include "base/mem.h"
 
 #define GIB          ((double)(1 << 30))
-#define NUMBER_MAX   ((int64_t)1 << 60)
+#define DIGITS_MAX   18 /* of a number that fits for sure */
+#define REAL_MAX     1e18
 #define SAME_SECONDS 0.01 /* less is rounding */
 
 enum column_type { TEXT, NUMBER, REAL, STATE };
@@ -105,7 +106,7 @@ static void add_text(struct str s, struct sbuf *out)
 static void add_real(double v, struct sbuf *out)
 {
 	char text[64];
-	int n = snprintf(text, sizeof(text), "%.3f", v);
+	int n = snprintf(text, sizeof(text), "%.3f", v < REAL_MAX ? v : REAL_MAX);
 
 	while (n > 0 && text[n - 1] == '0')
 		n--;
@@ -210,29 +211,40 @@ int account_columns_read(struct str title, struct account_columns *ret, struct e
 	return 0;
 }
 
+/* By hand: there are ten of them in a line, and millions of lines. */
 static bool read_number(struct str s, int64_t *ret)
 {
-	char text[32];
+	bool minus = s.n && s.p[0] == '-';
+	int64_t v = 0;
 
-	if (s.n >= sizeof(text))
+	if (s.n == minus || s.n > DIGITS_MAX)
 		return false;
-	memcpy(text, s.p, s.n);
-	text[s.n] = '\0';
-	return str_int64(text, -NUMBER_MAX, NUMBER_MAX, ret);
+	for (size_t i = minus; i < s.n; i++) {
+		if (s.p[i] < '0' || s.p[i] > '9')
+			return false;
+		v = v * 10 + (s.p[i] - '0');
+	}
+	*ret = minus ? -v : v;
+	return true;
 }
 
 static bool read_real(struct str s, double *ret)
 {
 	char text[64];
 	char *end;
+	int64_t whole;
 	double v;
 
+	if (read_number(s, &whole) && whole >= 0) {
+		*ret = (double)whole;
+		return true;
+	}
 	if (!s.n || s.n >= sizeof(text))
 		return false;
 	memcpy(text, s.p, s.n);
 	text[s.n] = '\0';
 	v = strtod(text, &end);
-	if (*end || !isfinite(v) || v < 0)
+	if (*end || !(v >= 0 && v <= REAL_MAX))
 		return false;
 	*ret = v;
 	return true;

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "sched/door_usage.h"
 #include "sched/forecast.h"
 #include "sched/parts.h"
 #include "sched/pod_work.h"
@@ -27,6 +28,7 @@
 struct door {
 	struct scheduler base;
 	struct door_config config;
+	struct books *books; /* or NULL */
 	struct forecast *forecast;
 	struct loop_hook work;
 	int64_t spent_ns; /* on the present one, or the last */
@@ -380,7 +382,25 @@ static json_t *op_line(struct scheduler *s, const char *queue, size_t most)
 
 /* ---- life ---- */
 
-static const struct scheduler_ops ops = { .find = op_find, .why = op_why, .line = op_line };
+static int op_usage(struct scheduler *s, const char *by, int64_t from, int64_t to, const char *user, json_t **ret,
+		    struct err *e)
+{
+	return door_usage(door_of(s)->books, by, from, to, user, ret, e);
+}
+
+static json_t *op_shares(struct scheduler *s)
+{
+	return door_shares(door_of(s)->config.world);
+}
+
+static const struct scheduler_ops ops = {
+	.find = op_find, .why = op_why, .line = op_line, .usage = op_usage, .shares = op_shares
+};
+
+void door_set_books(struct door *d, struct books *b)
+{
+	d->books = b;
+}
 
 struct door *door_new(const struct door_config *config)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* door.h - answers questions of the API: why something waits, and who is in line (loop/scheduler.h) */
+/* door.h - answers questions of the API: why something waits, who is in line, who used how much (loop/scheduler.h) */
 #ifndef STOKER_SCHED_DOOR_H
 #define STOKER_SCHED_DOOR_H
 
@@ -8,6 +8,7 @@
 #include "sched/feed.h"
 
 struct door;
+struct books;
 
 struct door_config {
 	struct loop *loop;
@@ -19,6 +20,8 @@ struct door_config {
 
 struct door *door_new(const struct door_config *config);
 void door_free(struct door *d);
+/* The accounts: without them there are no answers about use. */
+void door_set_books(struct door *d, struct books *b);
 struct scheduler *door_scheduler(struct door *d);
 /* Something has changed that expected starts may depend on. */
 void door_touch(struct door *d);

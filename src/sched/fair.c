@@ -319,6 +319,50 @@ void fair_run(struct fair *f, struct share *leaf, double cost)
 	settle_path(f, leaf);
 }
 
+/* As fair_now() would have charged it then. */
+void fair_ran(struct fair *f, struct share *leaf, double cost, int64_t from_ms, int64_t to_ms)
+{
+	double use;
+
+	if (f->half_life_ms <= 0 || to_ms <= from_ms || !(cost > 0) || !isfinite(cost))
+		return;
+	use = exp2((double)(to_ms - f->epoch_ms) / f->half_life_ms) -
+	      exp2((double)(from_ms - f->epoch_ms) / f->half_life_ms);
+	use *= cost * f->half_life_ms / 1000 / M_LN2;
+	for (struct share *s = leaf; s; s = s->parent)
+		s->used += use;
+	settle_path(f, leaf);
+}
+
+/* ---- looking ---- */
+
+void fair_each(const struct fair *f, const struct share *parent, void (*each)(void *arg, const struct share *s),
+	       void *arg)
+{
+	const struct share *above = parent ? parent : &f->top;
+	size_t pos = 0;
+	void *child;
+
+	while (map_next(&above->children, &pos, NULL, &child))
+		if (!((const struct share *)child)->is_list)
+			each(arg, child);
+}
+
+double share_weight(const struct share *s)
+{
+	return s->weight;
+}
+
+double share_running(const struct share *s)
+{
+	return s->running;
+}
+
+size_t share_waiting(const struct share *s)
+{
+	return s->waiting;
+}
+
 /* ---- lists ---- */
 
 static bool is_before(const struct turn *a, const struct turn *b)

@@ -38,11 +38,22 @@ struct share *share_parent(const struct share *s);
 void share_set_weight(struct fair *f, struct share *s, double weight);
 /* Something of this cost, a fraction of the machine, begins to run for a leaf, or (below 0) has ended. */
 void fair_run(struct fair *f, struct share *leaf, double cost);
+/* Something of this cost ran for a leaf in the past; what of it was before the half-lives that count makes no
+ * difference.  After fair_now(). */
+void fair_ran(struct fair *f, struct share *leaf, double cost, int64_t from_ms, int64_t to_ms);
 /* What counts now of what it used, in seconds of the whole machine; and with what runs, for its weight. */
 double share_use(const struct fair *f, const struct share *s);
 double share_level(const struct fair *f, const struct share *s);
 /* What the weights promise it, of those that wait or run now: 0..1. */
 double share_due(const struct fair *f, const struct share *s);
+
+/* --- looking at it --- */
+/* Shares right below one, or (NULL) at the top, in no order; a user's lists are none. */
+void fair_each(const struct fair *f, const struct share *parent, void (*each)(void *arg, const struct share *s),
+	       void *arg);
+double share_weight(const struct share *s);
+double share_running(const struct share *s); /* fraction of the machine */
+size_t share_waiting(const struct share *s);
 
 /* --- walking in order ---
  * Leaves hold lists of what waits (`struct turn` embedded in it).  A walk hands it out in order: higher ranks first,

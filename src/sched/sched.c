@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "client/events.h"
+#include "sched/books.h"
 #include "sched/door.h"
 #include "sched/feed.h"
 #include "sched/owner_notes.h"
@@ -39,6 +40,7 @@ struct sched {
 	struct queue_status *status;
 	struct door *door;
 	struct owner_notes owners;
+	struct books *books; /* or NULL */
 	struct loop_hook work;
 	struct loop_timer say, resay, wake;
 	unsigned calls; /* under way; the last frees us if `freed` */
@@ -75,7 +77,8 @@ static void work_soon(struct sched *s)
 
 static bool is_synced(const struct sched *s)
 {
-	return informer_synced(s->pods) && informer_synced(s->nodes) && informer_synced(s->queues);
+	return informer_synced(s->pods) && informer_synced(s->nodes) && informer_synced(s->queues) &&
+	       (!s->books || books_ready(s->books));
 }
 
 /* ---- what changes ---- */
@@ -91,6 +94,12 @@ static void on_pod(void *arg, const json_t *obj, const json_t *old)
 	work_soon(s);
 }
 
+static void tell_books(struct sched *s)
+{
+	if (s->books && informer_synced(s->nodes))
+		books_nodes(s->books);
+}
+
 static void on_node(void *arg, const json_t *obj, const json_t *old)
 {
 	struct sched *s = arg;
@@ -99,6 +108,7 @@ static void on_node(void *arg, const json_t *obj, const json_t *old)
 		world_set_node(s->world, obj);
 	else
 		world_remove_node(s->world, jsonx_str_or(old, "metadata.name", ""));
+	tell_books(s);
 	work_soon(s);
 }
 
@@ -121,6 +131,12 @@ static void on_queue(void *arg, const json_t *obj, const json_t *old)
 
 static void on_synced(void *arg)
 {
+	work_soon(arg);
+}
+
+static void on_nodes_synced(void *arg)
+{
+	tell_books(arg);
 	work_soon(arg);
 }
 
@@ -399,16 +415,33 @@ static void on_say(void *arg)
 
 /* ---- life ---- */
 
-struct sched *sched_new(struct client *c)
+static int open_books(struct sched *s, const struct sched_config *config, struct err *e)
+{
+	struct books_config books = { .dir = config->accounts,
+				      .world = s->world,
+				      .nodes = s->nodes,
+				      .half_life = config->half_life,
+				      .ready = on_synced,
+				      .arg = s };
+
+	if (books_new(s->client, &books, &s->books, e) < 0)
+		return -1;
+	door_set_books(s->door, s->books);
+	return 0;
+}
+
+static struct sched *make(struct client *c, int64_t half_life)
 {
 	struct sched *s = xcalloc(1, sizeof(*s));
 	struct informer_handlers pods = { .change = on_pod, .synced = on_synced, .arg = s };
-	struct informer_handlers nodes = { .change = on_node, .synced = on_synced, .arg = s };
+	struct informer_handlers nodes = { .change = on_node, .synced = on_nodes_synced, .arg = s };
 	struct informer_handlers queues = { .change = on_queue, .synced = on_synced, .arg = s };
 	struct world_config config = WORLD_CONFIG;
 	/* What has finished takes no room. */
 	struct list_options live = { .fields = "status.phase!=Succeeded,status.phase!=Failed" };
 
+	config.half_life = half_life;
+	config.fair_share = half_life > 0;
 	s->client = c;
 	s->events = events_new(c, COMPONENT, NULL);
 	s->world = world_new(&config);
@@ -439,10 +472,28 @@ struct scheduler *sched_door(struct sched *s)
 	return door_scheduler(s->door);
 }
 
+struct sched *sched_new(struct client *c)
+{
+	return make(c, FAIR_HALF_LIFE);
+}
+
+int sched_open(struct client *c, const struct sched_config *config, struct sched **ret, struct err *e)
+{
+	struct sched *s = make(c, config->half_life);
+
+	if (config->accounts && open_books(s, config, e) < 0) {
+		sched_free(s);
+		return -1;
+	}
+	*ret = s;
+	return 0;
+}
+
 void sched_free(struct sched *s)
 {
 	if (!s)
 		return;
+	books_free(s->books);
 	queue_status_free(s->status);
 	door_free(s->door);
 	informer_free(s->pods);

@@ -215,3 +215,24 @@ TEST("fair: a walk goes on whatever enters, leaves and begins meanwhile")
 	CHECK(seen > 50 && seen <= 400);
 	fair_free(f);
 }
+
+TEST("what ran in the past counts as if it had been charged then")
+{
+	struct fair *then = fair_new(100);
+	struct fair *now = fair_new(100);
+	struct share *a = fair_share(then, NULL, "a");
+	struct share *b = fair_share(now, NULL, "b");
+	const int64_t start = 1000000, end = 1250000, asked = 1400000;
+
+	fair_now(then, start);
+	fair_run(then, a, 0.5);
+	fair_now(then, end);
+	fair_run(then, a, -0.5);
+	fair_now(then, asked);
+	fair_now(now, asked);
+	fair_ran(now, b, 0.5, start, end);
+	CHECK(share_use(then, a) > 1);
+	CHECK(fabs(share_use(then, a) - share_use(now, b)) < 1e-6);
+	fair_free(then);
+	fair_free(now);
+}
