@@ -58,8 +58,8 @@ static struct scheduler *scheduler_of(struct exchange *x)
 
 static void serve_why(struct exchange *x)
 {
-	struct scheduler *s = scheduler_of(x);
 	const char *name = x->segments[NAME_AT];
+	struct scheduler *s = scheduler_of(x);
 	json_auto_t *uids = NULL;
 
 	if (!s)
