@@ -138,16 +138,31 @@ static int owner_of(struct api *api, const struct api_request *req, const json_t
 
 /* ---- pods ---- */
 
+void pod_owner_keep_notes(const struct caller *c, json_t *pod, const json_t *old)
+{
+	static const struct {
+		const char *key;
+		bool changes; /* by the server's own parts, once the pod is there */
+	} notes[] = {
+		{ POD_UID_ANNOTATION, false },
+		{ USER_ANNOTATION, false },
+		{ GROUP_ANNOTATION, false },
+		{ POD_GPUS_ANNOTATION, true },
+		{ POD_CARDS_ANNOTATION, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
+		if (!old || !notes[i].changes || c != &caller_system)
+			set_annotation(pod, notes[i].key, annotation(old, notes[i].key));
+}
+
 static int admit_new(struct api *api, const struct api_request *req, json_t *pod, struct err *e)
 {
 	auto_free char *user = NULL;
 	const struct account *acc;
 	char uid[24];
 
-	set_annotation(pod, POD_UID_ANNOTATION, NULL);
-	set_annotation(pod, POD_GPUS_ANNOTATION, NULL);
-	set_annotation(pod, USER_ANNOTATION, NULL);
-	set_annotation(pod, GROUP_ANNOTATION, NULL);
+	pod_owner_keep_notes(req->caller, pod, NULL);
 	if (owner_of(api, req, pod, &user, e) < 0)
 		return -1;
 	if (!user)
@@ -208,14 +223,9 @@ static int admit_changed(struct api *api, const struct api_request *req, json_t 
 
 int pod_owner_admit(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
 {
-	static const char *const ours[] = { POD_UID_ANNOTATION, USER_ANNOTATION, GROUP_ANNOTATION };
-
 	if (!old)
 		return admit_new(api, req, obj, e);
-	for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
-		set_annotation(obj, ours[i], annotation(old, ours[i]));
-	if (req->caller != &caller_system)
-		set_annotation(obj, POD_GPUS_ANNOTATION, annotation(old, POD_GPUS_ANNOTATION));
+	pod_owner_keep_notes(req->caller, obj, old);
 	if (req->subresource && !streq(req->subresource, "ephemeralcontainers"))
 		return 0;
 	if (!pod_security_concerned(json_object_get(obj, "spec"), json_object_get(old, "spec")))

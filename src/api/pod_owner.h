@@ -16,11 +16,15 @@
 #define POD_UID_ANNOTATION "stoker.dev/uid"
 /* Which cards it has: the node's word alone. */
 #define POD_GPUS_ANNOTATION "stoker.dev/gpus"
+/* Which cards it is to have: the scheduler's word alone, said with its binding. */
+#define POD_CARDS_ANNOTATION "stoker.dev/cards"
 /* Set by the server on what controllers make pods from: the last one who wrote it and is no admin. */
 #define CREATOR_ANNOTATION "stoker.dev/creator"
 
 /* Also sets USER_ANNOTATION and GROUP_ANNOTATION of kinds/queue.h on the pods of users. */
 int pod_owner_admit(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
+/* What only parts of the server may say of a pod stays as it was in `old`, or is not there, if another wrote it. */
+void pod_owner_keep_notes(const struct caller *c, json_t *pod, const json_t *old);
 /* May the caller run commands in the pod?  They have the pod's rights: only for who has them, or an admin. */
 int pod_owner_check_hands(struct api *api, const struct api_request *req, const json_t *pod, struct err *e);
 /* Keeps CREATOR_ANNOTATION on kinds that lead to pods. */

@@ -5,6 +5,7 @@
  * when it sees the pod go; until then two evictions that come quickly must not both see the same allowance.
  */
 #include "api/object.h"
+#include "api/pod_owner.h"
 #include "api/status.h"
 #include "api/verbs.h"
 #include "base/clock.h"
@@ -85,6 +86,20 @@ static int check_unbound(const char *name, const json_t *pod, struct err *e)
 	return 0;
 }
 
+/* What the scheduler has to say to the node goes with the binding: no moment has one without the other. */
+static int merge_annotations(const struct api_request *req, json_t *pod, const json_t *old, struct err *e)
+{
+	json_t *given = jsonx_at(req->body, "metadata.annotations");
+
+	if (!json_object_size(given))
+		return 0;
+	if (!json_is_object(jsonx_at(pod, "metadata.annotations")))
+		jsonx_set_new(pod, "metadata.annotations", json_object());
+	json_object_update(jsonx_at(pod, "metadata.annotations"), given);
+	pod_owner_keep_notes(req->caller, pod, old);
+	return message_validate(&meta_object, json_object_get(pod, "metadata"), PATH_FIELD(NULL, "metadata"), e);
+}
+
 int bind_pod(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
 {
 	struct status_subject about = { req->kind, req->name };
@@ -101,6 +116,8 @@ int bind_pod(struct api *api, struct api_request *req, struct api_result *ret, s
 	    check_seen(req->name, req->body, old, e) < 0 || check_unbound(req->name, old, e) < 0)
 		return -1;
 	obj = jsonx_copy(old);
+	if (merge_annotations(req, obj, old, e) < 0)
+		return -1;
 	jsonx_set_new(obj, "spec.nodeName", jsonx_string(node));
 	set_condition(obj, json_pack("{s:s, s:s, s:n}", "type", "PodScheduled", "status", "True", "lastProbeTime"));
 	if (write_store(api, req, old, obj, 201, ret, e) < 0)

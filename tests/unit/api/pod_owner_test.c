@@ -104,6 +104,75 @@ TEST("root is refused to users and in their namespaces, also to controllers")
 	server_done(&s);
 }
 
+static const char *cards_of(const json_t *pod)
+{
+	return json_string_value(json_object_get(jsonx_at(pod, "metadata.annotations"), POD_CARDS_ANNOTATION));
+}
+
+#define BINDING(notes) "{'metadata':{'name':'p','annotations':{" notes "}},'target':{'kind':'Node','name':'n'}}"
+
+TEST("a binding's annotations become the pod's, and the scheduler alone chooses cards")
+{
+	static const struct {
+		const struct caller *who;
+		const char *body;
+		int code;
+		const char *cards, *a; /* of the pod after it */
+	} rows[] = {
+		{ &caller_system, BINDING("'stoker.dev/cards':'0,2','a':'c'"), 201, "0,2", "c" },
+		{ &ci, BINDING("'stoker.dev/cards':'0,2','a':'c'"), 201, NULL, "c" },
+		{ &caller_system, BINDING("'stoker.dev/uid':'0'"), 201, NULL, "b" },
+		{ &caller_system, BINDING("'a b':'1'"), 422, NULL, "b" },
+		{ &caller_system, "{'metadata':{'name':'p'},'target':{'kind':'Node','name':'n'}}", 201, NULL, "b" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct server s = server_with_users();
+		struct api_request bind = server_request(&s, VERB_CREATE, "v1/pods", "default", "p");
+
+		server_do(&s, VERB_CREATE, "v1/pods", "default", NULL,
+			  "{'metadata':{'name':'p','annotations':{'a':'b','stoker.dev/cards':'7'}},'spec':{"
+			  "'containers':[{'name':'c','image':'host'}]}}");
+		bind.subresource = "binding";
+		bind.caller = rows[i].who;
+		json_decref(server_call(&s, &bind, rows[i].body));
+		CHECK_INT(s.code, rows[i].code);
+		json_auto_t *pod = server_ask(&s, VERB_GET, "v1/pods", "default", "p", NULL);
+
+		CHECK_STR(cards_of(pod), rows[i].cards);
+		CHECK_STR(json_string_value(json_object_get(jsonx_at(pod, "metadata.annotations"), "a")), rows[i].a);
+		CHECK_STR(uid_of(pod), NULL);
+		CHECK_STR(jsonx_str(pod, "spec.nodeName"), rows[i].code == 201 ? "n" : NULL);
+		server_done(&s);
+	}
+}
+
+TEST("the choice of cards stays as the scheduler made it")
+{
+	struct server s = server_with_users();
+	struct api_request bind = server_request(&s, VERB_CREATE, "v1/pods", "default", "p");
+	struct api_request patch = server_request(&s, VERB_PATCH, "v1/pods", "default", "p");
+
+	server_do(&s, VERB_CREATE, "v1/pods", "default", NULL,
+		  "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'host'}]}}");
+	bind.subresource = "binding";
+	json_decref(server_call(&s, &bind, BINDING("'stoker.dev/cards':'1'")));
+	for (size_t i = 0; i < 2; i++) {
+		static const char *const patches[] = {
+			"{'metadata':{'annotations':{'stoker.dev/cards':'0,1','x':'1'}}}",
+			"{'metadata':{'annotations':{'stoker.dev/cards':null,'x':'2'}}}",
+		};
+		json_auto_t *after = NULL;
+
+		patch.patch = PATCH_MERGE;
+		patch.caller = &ci;
+		after = server_call(&s, &patch, patches[i]);
+		CHECK_INT(s.code, 200);
+		CHECK_STR(cards_of(after), "1");
+	}
+	server_done(&s);
+}
+
 TEST("nobody but the server says whose a pod is")
 {
 	struct server s = server_with_users();
