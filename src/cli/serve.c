@@ -27,6 +27,7 @@
 #include "client/kubeconfig.h"
 #include "control/control.h"
 #include "loop/http.h"
+#include "node/gpu.h"
 #include "node/node.h"
 #include "node/rootless.h"
 #include "sched/sched.h"
@@ -44,10 +45,10 @@
 
 struct serve_settings {
 	const char *data, *listen, *socket, *config, *node_name, *runtime, *admin_group, *log_level;
-	struct opt_strings sans, host_paths;
+	struct opt_strings sans, host_paths, share_gpus;
 	bool no_node, no_controllers;
-	const char *controllers;
-	int64_t gpus, audit_mib, history, log_keep, log_mib, half_life;
+	const char *controllers, *gpus;
+	int64_t audit_mib, history, log_keep, log_mib, half_life;
 };
 
 #define OPT(member_) .offset = offsetof(struct serve_settings, member_)
@@ -100,12 +101,18 @@ static const struct opt serve_opts[] = {
 	  OPT(no_controllers),
 	  .help = "run none of them: `stoker operate` does it" },
 	{ .name = "gpus",
-	  .type = OPT_INT,
+	  .type = OPT_STRING,
 	  OPT(gpus),
 	  .arg = "N",
-	  .min = 0,
-	  .max = 1024,
-	  .help = "simulate N GPUs instead of looking for real ones" },
+	  .help = "simulate N GPUs instead of looking for real ones; also 2xA100-80G,2xV100-16G, and 4:pairs with "
+		  "NVLink "
+		  "and NUMA" },
+	{ .name = "share-gpus",
+	  .type = OPT_STRINGS,
+	  OPT(share_gpus),
+	  .arg = "LIST",
+	  .help = "GPUs that several pods may use at a time: numbers separated by commas, or all; may be repeated "
+		  "(default: none)" },
 	{ .name = "runtime",
 	  .type = OPT_CHOICE,
 	  OPT(runtime),
@@ -170,6 +177,7 @@ struct server {
 	struct http_server *http;
 	struct store_after started;
 	json_t *host_roots; /* of --host-path, or NULL */
+	char *share_gpus;   /* of --share-gpus, or NULL */
 	const char *data;
 	char *url;
 	char *kubeconfig;
@@ -309,6 +317,18 @@ static int read_host_paths(struct server *sv, const struct serve_settings *s, st
 	return 0;
 }
 
+/* --share-gpus may be repeated. */
+static int read_gpus(struct server *sv, const struct serve_settings *s, struct err *e)
+{
+	auto_sbuf struct sbuf all = SBUF(LIMIT_BODY);
+
+	for (size_t i = 0; i < s->share_gpus.n; i++)
+		sbuf_addf(&all, "%s%s", i ? "," : "", s->share_gpus.items[i]);
+	if (s->share_gpus.n)
+		sv->share_gpus = sbuf_steal(&all);
+	return gpus_check(s->gpus, sv->share_gpus, e);
+}
+
 static void add_metrics(void *arg, struct sbuf *out)
 {
 	const struct server *sv = arg;
@@ -389,7 +409,8 @@ static int open_node(struct server *sv, const struct serve_settings *s, struct e
 		.dir = s->data,
 		.name = s->node_name,
 		.runtime = s->runtime ? s->runtime : "auto",
-		.gpus = (int)s->gpus,
+		.gpus = s->gpus,
+		.share_gpus = sv->share_gpus,
 		.host_roots = sv->host_roots,
 		.api_host = streq(host, "0.0.0.0") || strchr(host, '[') ? "127.0.0.1" : host,
 		.api_port = sv->port,
@@ -498,6 +519,7 @@ static void server_done(struct server *sv)
 	free(sv->kubeconfig);
 	free(sv->advertise);
 	json_decref(sv->host_roots);
+	free(sv->share_gpus);
 }
 
 /* Before anything is opened or started: an ordinary user runs pods as root of a user namespace of its own. */
@@ -524,7 +546,7 @@ static int start(struct server *sv, const struct serve_settings *s, struct err *
 	auto_free char *host = NULL;
 	int port = 0;
 
-	if (split_address(s->listen, &host, &port, e) < 0 || read_host_paths(sv, s, e) < 0)
+	if (split_address(s->listen, &host, &port, e) < 0 || read_host_paths(sv, s, e) < 0 || read_gpus(sv, s, e) < 0)
 		return -1;
 	sv->advertise = xcalloc(1, 300);
 	if (open_store(sv, s, e) < 0 || open_api(sv, s, e) < 0 || listen_all(sv, s, host, port, e) < 0 ||
@@ -559,7 +581,6 @@ static int run_serve(const struct command *cmd, int argc, char **argv)
 	} levels[] = { { "error", LOG_ERROR }, { "warn", LOG_WARN }, { "info", LOG_INFO }, { "debug", LOG_DEBUG } };
 	struct serve_settings s = { .history = HISTORY_SECONDS,
 				    .audit_mib = AUDIT_MIB,
-				    .gpus = -1,
 				    .half_life = HALF_LIFE,
 				    .log_keep = LOG_SECONDS,
 				    .log_mib = LOG_MIB };
@@ -610,6 +631,7 @@ static int run_serve(const struct command *cmd, int argc, char **argv)
 	server_done(&sv);
 	opt_strings_done(&s.sans);
 	opt_strings_done(&s.host_paths);
+	opt_strings_done(&s.share_gpus);
 	free_words(&words);
 	return r;
 }

@@ -9,8 +9,9 @@
 #include "base/mem.h"
 #include "kinds/rules.h"
 
-#define GPU     "nvidia.com/gpu"
-#define OLD_GPU "alpha.kubernetes.io/nvidia-gpu"
+#define GPU         "nvidia.com/gpu"
+#define OLD_GPU     "alpha.kubernetes.io/nvidia-gpu"
+#define MIB_AT_MOST ((int64_t)1 << 20) /* no card has a TiB: what is more was meant in bytes */
 
 void resource_list_done(struct resource_list *l)
 {
@@ -23,6 +24,11 @@ void resource_list_done(struct resource_list *l)
 const char *resource_name(const char *name)
 {
 	return streq(name, OLD_GPU) ? GPU : name;
+}
+
+int64_t gpu_memory_mib(int64_t amount)
+{
+	return amount < MIB_AT_MOST ? amount : (amount >> 20) + (amount % (1 << 20) != 0);
 }
 
 static struct quantity *find(const struct resource_list *l, const char *name)

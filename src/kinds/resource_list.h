@@ -22,6 +22,11 @@ const struct quantity *resource_list_find(const struct resource_list *l, const c
 /* Puts the amounts of a map of quantities in; the larger one stays.  What is no quantity is left out. */
 void resource_list_read(struct resource_list *l, const json_t *quantities);
 
+/* A part of a GPU's memory, of one that may be shared. */
+#define RESOURCE_NAME_GPU_MEMORY "stoker.dev/gpu-memory"
+/* In MiB, rounded up, what an amount of it stands for: bytes, unless it is so little that MiB were meant. */
+int64_t gpu_memory_mib(int64_t amount);
+
 /* The name that a resource goes by: GPUs had another one once. */
 const char *resource_name(const char *name);
 

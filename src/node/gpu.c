@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "kinds/quantity.h"
+#include "kinds/resource_list.h"
 #include "node/gpu_parts.h"
 
 #define LABEL_MAX 63 /* of a label's value */
@@ -22,6 +23,7 @@ void gpu_cards_free(struct gpu_card *cards, size_t n)
 		free(cards[i].key);
 		free(cards[i].uuid);
 		free(cards[i].name);
+		json_decref(cards[i].links);
 	}
 	free(cards);
 }
@@ -33,11 +35,11 @@ int gpus_open(const struct gpus_config *config, struct gpus **ret, struct err *e
 
 	g->path = xasprintf("%s/gpus.json", config->dir);
 	g->root = xstrdup(root);
-	if (gpu_table_load(g, e) < 0) {
+	if (gpu_table_load(g, e) < 0 || gpu_find(root, config->simulate, &g->cards, &g->n, e) < 0 ||
+	    gpu_share_allow(g, config->share, e) < 0) {
 		gpus_free(g);
 		return -1;
 	}
-	gpu_find(root, config->simulate, &g->cards, &g->n);
 	*ret = g;
 	return 0;
 }
@@ -119,16 +121,16 @@ json_t *gpus_labels(const struct gpus *g)
 
 /* ---- wishes ---- */
 
-int gpus_wanted(const json_t *container)
+/* The largest amount that the container names, by any of the names. */
+static int64_t wanted(const json_t *container, const char *const *names, size_t n_names)
 {
 	static const char *const kinds[] = { "limits", "requests" };
-	static const char *const names[] = { "nvidia.com/gpu", "alpha.kubernetes.io/nvidia-gpu" };
 	int64_t most = 0;
 
 	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
 		const json_t *list = json_object_get(json_object_get(container, "resources"), kinds[k]);
 
-		for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		for (size_t i = 0; i < n_names; i++) {
 			const json_t *v = json_object_get(list, names[i]);
 			struct quantity q;
 			int64_t n = json_integer_value(v);
@@ -138,34 +140,72 @@ int gpus_wanted(const json_t *container)
 			most = n > most ? n : most;
 		}
 	}
-	return most > INT_MAX ? INT_MAX : (int)most;
+	return most;
+}
+
+int gpus_wanted(const json_t *container)
+{
+	static const char *const names[] = { "nvidia.com/gpu", "alpha.kubernetes.io/nvidia-gpu" };
+	int64_t n = wanted(container, names, ARRAY_SIZE(names));
+
+	return n > INT_MAX ? INT_MAX : (int)n;
+}
+
+int64_t gpus_wanted_mib(const json_t *container)
+{
+	static const char *const names[] = { RESOURCE_NAME_GPU_MEMORY };
+
+	return gpu_memory_mib(wanted(container, names, ARRAY_SIZE(names)));
 }
 
 /* ---- whose ---- */
 
-/* Of several in one pod the one that keeps it: not the init container. */
+/* Who has it for himself. */
 static const json_t *holder_of(const struct gpus *g, const char *key)
 {
-	const json_t *holder = NULL;
 	json_t *claim;
 	size_t i;
 
 	json_array_foreach (g->claims, i, claim)
-		if (gpu_claim_has(claim, key) && (!holder || jsonx_bool_or(holder, "init", false)))
-			holder = claim;
-	return holder;
+		if (gpu_claim_has(claim, key) && !jsonx_int_or(claim, "mib", 0) && gpu_claim_stands(g, claim, key))
+			return claim;
+	return NULL;
+}
+
+static json_t *shares_of(const struct gpus *g, const char *key)
+{
+	json_t *list = json_array();
+	json_t *claim;
+	size_t i;
+
+	json_array_foreach (g->claims, i, claim)
+		if (gpu_claim_has(claim, key) && jsonx_int_or(claim, "mib", 0) && gpu_claim_stands(g, claim, key))
+			json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:I}", "namespace",
+							      jsonx_str_or(claim, "namespace", ""), "pod",
+							      jsonx_str_or(claim, "pod", ""), "container",
+							      jsonx_str_or(claim, "container", ""), "memoryMib",
+							      (json_int_t)jsonx_int_or(claim, "podMib", 0)));
+	return list;
+}
+
+static bool pod_has(const struct gpus *g, const char *uid, const char *key)
+{
+	json_t *claim;
+	size_t i;
+
+	json_array_foreach (g->claims, i, claim)
+		if (gpu_claim_is_of(claim, uid) && gpu_claim_has(claim, key))
+			return true;
+	return false;
 }
 
 char *gpus_of(const struct gpus *g, const char *uid)
 {
 	auto_sbuf struct sbuf out = SBUF(LIST_MAX);
 
-	for (size_t i = 0; i < g->n; i++) {
-		const json_t *holder = holder_of(g, g->cards[i].key);
-
-		if (holder && streq(jsonx_str_or(holder, "uid", ""), uid))
+	for (size_t i = 0; i < g->n; i++)
+		if (pod_has(g, uid, g->cards[i].key))
 			sbuf_addf(&out, "%s%d", out.n ? "," : "", g->cards[i].index);
-	}
 	return out.n ? sbuf_steal(&out) : NULL;
 }
 
@@ -178,24 +218,40 @@ json_t *gpus_list(const struct gpus *g)
 		const json_t *holder = holder_of(g, c->key);
 		auto_free char *device = c->minor < 0 ? xstrdup("") : xasprintf("/dev/nvidia%d", c->minor);
 
-		json_array_append_new(list, json_pack("{s:i, s:o, s:o, s:I, s:s, s:b, s:s, s:s, s:s}", "index",
-						      c->index, "uuid", jsonx_string(c->uuid), "name",
-						      jsonx_string(c->name), "memoryBytes", (json_int_t)c->memory,
-						      "device", device, "healthy", gpu_card_usable(g, c), "namespace",
-						      jsonx_str_or(holder, "namespace", ""), "pod",
-						      jsonx_str_or(holder, "pod", ""), "container",
-						      jsonx_str_or(holder, "container", "")));
+		json_array_append_new(
+			list,
+			json_pack("{s:i, s:o, s:o, s:I, s:s, s:b, s:i, s:O, s:b, s:s, s:s, s:s, s:o}", "index",
+				  c->index, "uuid", jsonx_string(c->uuid), "name", jsonx_string(c->name), "memoryBytes",
+				  (json_int_t)c->memory, "device", device, "healthy", gpu_card_usable(g, c), "numa",
+				  c->numa, "links", c->links, "shareable", c->shareable, "namespace",
+				  jsonx_str_or(holder, "namespace", ""), "pod", jsonx_str_or(holder, "pod", ""),
+				  "container", jsonx_str_or(holder, "container", ""), "shares", shares_of(g, c->key)));
 	}
 	return list;
 }
 
+static json_t *shares_line(const json_t *shares)
+{
+	auto_sbuf struct sbuf out = SBUF(LIST_MAX);
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (shares, i, v)
+		sbuf_addf(&out, "%s %s/%s %lldMiB", i ? "," : "shared:", jsonx_str_or(v, "namespace", ""),
+			  jsonx_str_or(v, "pod", ""), (long long)jsonx_int_or(v, "memoryMib", 0));
+	return json_string(out.p);
+}
+
 static json_t *card_line(const json_t *card)
 {
+	const json_t *shares = json_object_get(card, "shares");
 	const char *pod = jsonx_str_or(card, "pod", "");
 
 	if (*pod)
 		return jsonx_stringf("%s/%s (%s)", jsonx_str_or(card, "namespace", ""), pod,
 				     jsonx_str_or(card, "container", ""));
+	if (json_array_size(shares))
+		return shares_line(shares);
 	return json_string(jsonx_bool_or(card, "healthy", false) ? "free" : "broken");
 }
 

@@ -11,9 +11,8 @@
 #include "base/mem.h"
 #include "node/gpu_parts.h"
 
-#define PROC_GPUS        "/proc/driver/nvidia/gpus"
-#define SIMULATED_MEMORY (INT64_C(16) << 30)
-#define MAX_CARDS        256 /* minors of the driver's major number */
+#define PROC_GPUS "/proc/driver/nvidia/gpus"
+#define MAX_CARDS 256 /* minors of the driver's major number */
 
 char *gpu_bus_name(const char *text)
 {
@@ -26,19 +25,6 @@ char *gpu_bus_name(const char *text)
 	for (char *p = out; *p; p++)
 		*p = (char)tolower((unsigned char)*p);
 	return out;
-}
-
-static void simulate_cards(int n, struct gpu_card **ret, size_t *ret_n)
-{
-	*ret = xcalloc((size_t)n, sizeof(**ret));
-	for (int i = 0; i < n; i++)
-		(*ret)[i] = (struct gpu_card){ .index = i,
-					       .minor = -1,
-					       .key = xasprintf("GPU-sim-%d", i),
-					       .uuid = xasprintf("GPU-sim-%d", i),
-					       .name = xstrdup("Simulated GPU"),
-					       .memory = SIMULATED_MEMORY };
-	*ret_n = (size_t)n;
 }
 
 /* "Label: \t value" of the driver's information file, or ""; malloc'ed. */
@@ -115,25 +101,62 @@ static void cards_from_nvml(const json_t *list, struct gpu_card **ret, size_t *r
 	}
 }
 
+/* ---- how they lie ---- */
+
+static int numa_of(const char *root, const char *bus)
+{
+	auto_free char *path = xasprintf("/sys/bus/pci/devices/%s/numa_node", bus);
+	auto_free char *text = gpu_path_text(root, path);
+	struct str line = str_trim(str_of(text ? text : ""));
+	auto_free char *number = xstrndup(line.p, line.n);
+	int64_t numa;
+
+	/* The kernel says -1 where there is but one, or where the firmware does not tell. */
+	return str_int64(number, 0, 1023, &numa) ? (int)numa : -1;
+}
+
+/* NVML's list as it says who has NVLink to whom: by places on the bus. */
+static json_t *links_of(const json_t *nvml, const struct gpu_card *cards, size_t n, const char *key)
+{
+	json_t *links = json_array();
+	json_t *v;
+	json_t *peer;
+	size_t i;
+	size_t k;
+
+	json_array_foreach ((json_t *)nvml, i, v) {
+		auto_free char *bus = gpu_bus_name(jsonx_str_or(v, "bus", ""));
+
+		if (!streq(bus, key))
+			continue;
+		json_array_foreach (json_object_get(v, "links"), k, peer) {
+			auto_free char *to = gpu_bus_name(json_is_string(peer) ? json_string_value(peer) : "");
+
+			for (size_t c = 0; c < n; c++)
+				if (streq(cards[c].key, to))
+					json_array_append_new(links, json_integer(cards[c].index));
+		}
+	}
+	return links;
+}
+
 static int by_bus(const void *a, const void *b)
 {
 	return strcmp(((const struct gpu_card *)a)->key, ((const struct gpu_card *)b)->key);
 }
 
-void gpu_find(const char *root, int simulate, struct gpu_card **ret, size_t *ret_n)
+int gpu_find(const char *root, const char *simulate, struct gpu_card **ret, size_t *ret_n, struct err *e)
 {
 	auto_free char *driver = NULL;
 	json_auto_t *nvml = NULL;
 
 	*ret = NULL;
 	*ret_n = 0;
-	if (simulate >= 0) {
-		simulate_cards(simulate, ret, ret_n);
-		return;
-	}
+	if (simulate)
+		return gpu_simulate(simulate, ret, ret_n, e);
 	driver = gpu_path_real(root, "/proc/driver/nvidia");
 	if (!driver)
-		return;
+		return 0;
 	nvml = gpu_nvml_list(root);
 	if (json_array_size(nvml))
 		cards_from_nvml(nvml, ret, ret_n);
@@ -143,4 +166,9 @@ void gpu_find(const char *root, int simulate, struct gpu_card **ret, size_t *ret
 		qsort(*ret, *ret_n, sizeof(**ret), by_bus);
 	for (size_t i = 0; i < *ret_n; i++)
 		(*ret)[i].index = (int)i;
+	for (size_t i = 0; i < *ret_n; i++) {
+		(*ret)[i].numa = numa_of(root, (*ret)[i].key);
+		(*ret)[i].links = links_of(nvml, *ret, *ret_n, (*ret)[i].key);
+	}
+	return 0;
 }

@@ -4,7 +4,7 @@
  * The driver's library counts the cards whose device nodes it can open.  A container has the nodes of its own cards,
  * under the machine's names, and no right to others; so the first of them is card 0 inside, whatever it is outside, and
  * CUDA_VISIBLE_DEVICES is 0,1,...  NVIDIA_VISIBLE_DEVICES names the same cards by their uuids, as the NVIDIA container
- * toolkit would be asked for them.
+ * toolkit would be asked for them, and STOKER_GPU_MEMORY_MIB says how much of a shared one is its own.
  */
 #include <stdio.h>
 #include <sys/stat.h>
@@ -128,7 +128,9 @@ static void add_devices(const char *root, const struct gpu_card *const *cards, s
 
 void gpus_grant(struct gpus *g, const char *uid, const char *container, struct gpu_grant *ret)
 {
-	const json_t *keys = json_object_get(gpu_table_find(g, uid, container), "cards");
+	const json_t *claim = gpu_table_find(g, uid, container);
+	const json_t *keys = json_object_get(claim, "cards");
+	int64_t mib = jsonx_int_or(claim, "mib", 0);
 	const struct gpu_card **cards = xcalloc(g->n, sizeof(struct gpu_card *));
 	size_t n = 0;
 
@@ -146,6 +148,8 @@ void gpus_grant(struct gpus *g, const char *uid, const char *container, struct g
 		json_array_append_new(ret->env, json_string("NVIDIA_VISIBLE_DEVICES=void"));
 	else
 		add_env(ret->env, cards, n);
+	if (n && mib)
+		json_array_append_new(ret->env, jsonx_stringf("STOKER_GPU_MEMORY_MIB=%lld", (long long)mib));
 	if (n && cards[0]->minor >= 0)
 		add_devices(g->root, cards, n, ret);
 	free(cards);

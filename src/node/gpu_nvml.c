@@ -45,11 +45,16 @@ struct nvml {
 	int (*memory)(nvml_handle h, struct nvml_memory *ret);
 	int (*minor)(nvml_handle h, unsigned *ret);
 	int (*pci)(nvml_handle h, struct nvml_pci *ret);
+	int (*p2p)(nvml_handle a, nvml_handle b, int what, int *ret);
 };
+
+#define P2P_NVLINK 2 /* of nvmlDeviceGetP2PStatus(): whether the two have NVLink, directly or through a switch */
+#define P2P_OK     0
 
 static const struct {
 	const char *name;
 	size_t offset;
+	bool optional; /* not in older drivers */
 } symbols[] = {
 	{ "nvmlInit_v2", offsetof(struct nvml, init) },
 	{ "nvmlDeviceGetCount_v2", offsetof(struct nvml, count) },
@@ -59,6 +64,7 @@ static const struct {
 	{ "nvmlDeviceGetMemoryInfo", offsetof(struct nvml, memory) },
 	{ "nvmlDeviceGetMinorNumber", offsetof(struct nvml, minor) },
 	{ "nvmlDeviceGetPciInfo_v3", offsetof(struct nvml, pci) },
+	{ "nvmlDeviceGetP2PStatus", offsetof(struct nvml, p2p), true },
 };
 
 static bool load(const char *path, struct nvml *ret)
@@ -68,7 +74,7 @@ static bool load(const char *path, struct nvml *ret)
 	for (size_t i = 0; lib && i < ARRAY_SIZE(symbols); i++) {
 		void *symbol = dlsym(lib, symbols[i].name);
 
-		if (!symbol)
+		if (!symbol && !symbols[i].optional)
 			return false;
 		memcpy((char *)ret + symbols[i].offset, &symbol, sizeof(symbol));
 	}
@@ -94,10 +100,35 @@ static json_t *describe(const struct nvml *nvml, nvml_handle h)
 			 "broken", broken);
 }
 
+/* Cards that do not answer are not asked again. */
+static void add_links(const struct nvml *nvml, json_t *list, const nvml_handle *handles)
+{
+	json_t *a;
+	json_t *b;
+	size_t i;
+	size_t k;
+
+	json_array_foreach (list, i, a) {
+		json_t *links = json_array();
+
+		json_object_set_new(a, "links", links);
+		json_array_foreach (nvml->p2p ? list : NULL, k, b) {
+			int status = -1;
+
+			if (k != i && !jsonx_bool_or(a, "broken", false) && !jsonx_bool_or(b, "broken", false) &&
+			    nvml->p2p(handles[i], handles[k], P2P_NVLINK, &status) == 0 && status == P2P_OK)
+				json_array_append(links, json_object_get(b, "bus"));
+		}
+	}
+}
+
 static json_t *list_cards(const char *library)
 {
 	struct nvml nvml;
 	json_t *list = json_array();
+	nvml_handle *handles = NULL;
+	size_t nhandles = 0;
+	size_t cap = 0;
 	unsigned n = 0;
 
 	if (!load(library, &nvml) || nvml.init() != 0 || nvml.count(&n) != 0)
@@ -106,9 +137,13 @@ static json_t *list_cards(const char *library)
 		nvml_handle h;
 		json_t *card = nvml.by_index(i, &h) == 0 ? describe(&nvml, h) : NULL;
 
-		if (card)
-			json_array_append_new(list, card);
+		if (!card)
+			continue;
+		json_array_append_new(list, card);
+		ARRAY_PUSH(handles, nhandles, cap, h);
 	}
+	add_links(&nvml, list, handles);
+	free(handles);
 	return list;
 }
 

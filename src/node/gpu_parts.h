@@ -12,6 +12,9 @@ struct gpu_card {
 	char *uuid;     /* GPU-...; "" if the driver does not say */
 	char *name;     /* the model */
 	int64_t memory; /* bytes; 0: unknown */
+	int numa;       /* the node of memory and processors it is next to; -1: unknown */
+	json_t *links;  /* indices of cards that it has NVLink to */
+	bool shareable; /* by several pods, says the admin */
 	bool broken;    /* the driver itself does not want it used */
 };
 
@@ -30,19 +33,43 @@ bool gpu_card_usable(const struct gpus *g, const struct gpu_card *c);
 
 /* --- gpu_find.c --- */
 /* The cards there are, ordered by index; none is no error. */
-void gpu_find(const char *root, int simulate, struct gpu_card **ret, size_t *ret_n);
+int gpu_find(const char *root, const char *simulate, struct gpu_card **ret, size_t *ret_n, struct err *e);
 /* "00000000:07:00.0" -> "0000:07:00.0", as the kernel writes it; malloc'ed. */
 char *gpu_bus_name(const char *text);
 
+/* --- gpu_simulate.c --- */
+int gpu_simulate(const char *text, struct gpu_card **ret, size_t *ret_n, struct err *e);
+
 /* --- gpu_nvml.c --- */
-/* Array of {"uuid","name","memory","minor","bus","broken"} in NVML's order, or NULL if there is no NVML that works. */
+/* Array of {"uuid","name","memory","minor","bus","broken","links":[bus]} in NVML's order, or NULL if there is no NVML
+ * that works. */
 json_t *gpu_nvml_list(const char *root);
 
-/* --- gpu_table.c: claims, an array of {"uid","namespace","pod","container","init","cards":[keys]} --- */
+/* --- gpu_table.c: claims, an array of {"uid","namespace","pod","container","init","cards":[keys]}; those to a part of
+ * a card also have "mib" and "podMib", what all containers of the pod together may use --- */
 int gpu_table_load(struct gpus *g, struct err *e);
 /* The claim of one container, or NULL. */
 json_t *gpu_table_find(const struct gpus *g, const char *uid, const char *container);
 bool gpu_claim_has(const json_t *claim, const char *key);
+bool gpu_claim_is_of(const json_t *claim, const char *uid);
+/* Of the claims that one pod has to a card the one that keeps it: not an init container's. */
+bool gpu_claim_stands(const struct gpus *g, const json_t *claim, const char *key);
+json_t *gpu_claim_new(const json_t *pod, const char *container, const json_t *keys);
+/* In place of what the container had; durable. */
+int gpu_table_put(struct gpus *g, json_t *claim, struct err *e);
+
+/* --- gpu_given.c: what the scheduler chose for a pod --- */
+/* Whether the card is one of them; true for all if it chose none. */
+bool gpu_is_given(const json_t *pod, int index);
+/* False, with ERR_INVALID, if one of them is not there or broken. */
+bool gpu_given_is_sound(const struct gpus *g, const json_t *pod, struct err *e);
+/* Sets ERR_UNAVAILABLE: another pod has one of them.  False if none has. */
+bool gpu_given_is_held(const struct gpus *g, const json_t *pod, struct err *e);
+const char *gpu_given(const json_t *pod);
+
+/* --- gpu_share.c --- */
+/* Marks cards as shareable by an admin's text. */
+int gpu_share_allow(struct gpus *g, const char *text, struct err *e);
 
 /* --- gpu_path.c: files below a root that may be a test's --- */
 /* Where a path leads below `root`, symlinks followed inside it; NULL if nowhere; malloc'ed, with the root in front. */

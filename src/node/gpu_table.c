@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* gpu_table.c - who has which card, on disk before anyone is told
  *
- *	DIR/gpus.json   {"version": 1, "claims": [{"uid", "namespace", "pod", "container", "init", "cards": [keys]}]}
+ *	DIR/gpus.json   {"version": 1, "claims": [{"uid", "namespace", "pod", "container", "init", "cards": [keys],
+ *"mib", "podMib"}]}
  *
- * One claim a container.  A card belongs to one pod; within it, init containers run one after another before the
- * others, so their cards may be those of the others: a pod holds as many as Kubernetes counts for it.  Nothing else is
- * shared.
+ * One claim a container.  A card belongs to one pod, unless it is shared (gpu_share.c); within it, init containers run
+ * one after another before the others, so their cards may be those of the others: a pod holds as many as Kubernetes
+ * counts for it.
  *
  * The file is replaced as a whole and synced before a claim counts.  Its directory is not synced: after a power cut,
  * which alone could bring back the older file, no container runs that could hold a card.  Cards that are gone stay
@@ -69,7 +70,7 @@ static int replace(struct gpus *g, json_t *claims, struct err *e)
 
 /* ---- looking ---- */
 
-static bool is_of(const json_t *claim, const char *uid)
+bool gpu_claim_is_of(const json_t *claim, const char *uid)
 {
 	return streq(jsonx_str_or(claim, "uid", ""), uid);
 }
@@ -80,7 +81,7 @@ json_t *gpu_table_find(const struct gpus *g, const char *uid, const char *contai
 	size_t i;
 
 	json_array_foreach (g->claims, i, claim)
-		if (is_of(claim, uid) && streq(jsonx_str_or(claim, "container", ""), container))
+		if (gpu_claim_is_of(claim, uid) && streq(jsonx_str_or(claim, "container", ""), container))
 			return claim;
 	return NULL;
 }
@@ -94,6 +95,19 @@ bool gpu_claim_has(const json_t *claim, const char *key)
 		if (str_same(json_string_value(v), key))
 			return true;
 	return false;
+}
+
+bool gpu_claim_stands(const struct gpus *g, const json_t *claim, const char *key)
+{
+	const char *uid = jsonx_str_or(claim, "uid", "");
+	const json_t *best = NULL;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (g->claims, i, v)
+		if (gpu_claim_is_of(v, uid) && gpu_claim_has(v, key) && (!best || jsonx_bool_or(best, "init", false)))
+			best = v;
+	return best == claim;
 }
 
 /* An init container that ends before the next one starts; not a sidecar. */
@@ -120,9 +134,10 @@ static enum standing standing_of(const json_t *claims, const char *key, const ch
 
 	json_array_foreach ((json_t *)claims, i, claim) {
 		if (!gpu_claim_has(claim, key) ||
-		    (is_of(claim, uid) && streq(jsonx_str_or(claim, "container", ""), container)))
+		    (gpu_claim_is_of(claim, uid) && streq(jsonx_str_or(claim, "container", ""), container)))
 			continue;
-		if (!is_of(claim, uid) || (!init && !jsonx_bool_or(claim, "init", false)))
+		if (!gpu_claim_is_of(claim, uid) || jsonx_int_or(claim, "mib", 0) ||
+		    (!init && !jsonx_bool_or(claim, "init", false)))
 			return TAKEN;
 		s = OWN;
 	}
@@ -132,15 +147,16 @@ static enum standing standing_of(const json_t *claims, const char *key, const ch
 /* ---- taking ---- */
 
 /* The pod's own cards first, so that it holds no more than it counts for. */
-static json_t *choose(const struct gpus *g, const char *uid, const char *container, bool init, int n)
+static json_t *choose(const struct gpus *g, const json_t *pod, const char *container, bool init, int n)
 {
+	const char *uid = jsonx_str_or(pod, "metadata.uid", "");
 	static const enum standing order[] = { OWN, FREE };
 	json_t *cards = json_array();
 
 	for (size_t pass = 0; pass < ARRAY_SIZE(order); pass++)
 		for (size_t i = 0; i < g->n && json_array_size(cards) < (size_t)n; i++)
 			if (standing_of(g->claims, g->cards[i].key, uid, container, init) == order[pass] &&
-			    gpu_card_usable(g, &g->cards[i]))
+			    gpu_is_given(pod, g->cards[i].index) && gpu_card_usable(g, &g->cards[i]))
 				json_array_append_new(cards, json_string(g->cards[i].key));
 	return cards;
 }
@@ -152,7 +168,7 @@ static json_t *without_container(const json_t *claims, const char *uid, const ch
 	size_t i;
 
 	json_array_foreach ((json_t *)claims, i, claim)
-		if (!is_of(claim, uid) || !streq(jsonx_str_or(claim, "container", ""), container))
+		if (!gpu_claim_is_of(claim, uid) || !streq(jsonx_str_or(claim, "container", ""), container))
 			json_array_append(rest, claim);
 	return rest;
 }
@@ -174,26 +190,49 @@ static bool still_good(const struct gpus *g, const json_t *claim, int n)
 	return true;
 }
 
+json_t *gpu_claim_new(const json_t *pod, const char *container, const json_t *keys)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:b, s:O}", "uid", jsonx_str_or(pod, "metadata.uid", ""), "namespace",
+			 jsonx_str_or(pod, "metadata.namespace", ""), "pod", jsonx_str_or(pod, "metadata.name", ""),
+			 "container", container, "init", is_init(pod, container), "cards", keys);
+}
+
+int gpu_table_put(struct gpus *g, json_t *claim, struct err *e)
+{
+	json_auto_t *claims =
+		without_container(g->claims, jsonx_str_or(claim, "uid", ""), jsonx_str_or(claim, "container", ""));
+
+	json_array_append(claims, claim);
+	return replace(g, claims, e);
+}
+
+static int refuse(const struct gpus *g, const json_t *pod, int n, size_t found, struct err *e)
+{
+	const char *given = gpu_given(pod);
+
+	if (!gpu_given_is_sound(g, pod, e) || gpu_given_is_held(g, pod, e))
+		return -1;
+	if (given)
+		return err_set(e, ERR_INVALID, "needs %d GPU%s, but the scheduler chose %s for the whole pod", n,
+			       n == 1 ? "" : "s", given);
+	return err_set(e, ERR_UNAVAILABLE, "needs %d GPU%s, but %zu of %zu %s free", n, n == 1 ? "" : "s", found, g->n,
+		       found == 1 ? "is" : "are");
+}
+
 int gpus_take(struct gpus *g, const json_t *pod, const char *container, int n, struct err *e)
 {
 	const char *uid = jsonx_str_or(pod, "metadata.uid", "");
 	const json_t *old = gpu_table_find(g, uid, container);
-	bool init = is_init(pod, container);
-	json_auto_t *claims = NULL;
+	json_auto_t *claim = NULL;
 	json_auto_t *cards = NULL;
 
 	if (n <= 0 || (old && still_good(g, old, n)))
 		return 0;
-	cards = choose(g, uid, container, init, n);
+	cards = choose(g, pod, container, is_init(pod, container), n);
 	if (json_array_size(cards) < (size_t)n)
-		return err_set(e, ERR_UNAVAILABLE, "needs %d GPU%s, but %zu of %zu %s free", n, n == 1 ? "" : "s",
-			       json_array_size(cards), g->n, json_array_size(cards) == 1 ? "is" : "are");
-	claims = without_container(g->claims, uid, container);
-	json_array_append_new(claims, json_pack("{s:s, s:s, s:s, s:s, s:b, s:O}", "uid", uid, "namespace",
-						jsonx_str_or(pod, "metadata.namespace", ""), "pod",
-						jsonx_str_or(pod, "metadata.name", ""), "container", container, "init",
-						init, "cards", cards));
-	return replace(g, claims, e);
+		return refuse(g, pod, n, json_array_size(cards), e);
+	claim = gpu_claim_new(pod, container, cards);
+	return gpu_table_put(g, claim, e);
 }
 
 /* ---- giving back ---- */
@@ -215,7 +254,7 @@ static void drop(struct gpus *g, bool (*goes)(const json_t *claim, const void *a
 
 static bool goes_with(const json_t *claim, const void *uid)
 {
-	return is_of(claim, uid);
+	return gpu_claim_is_of(claim, uid);
 }
 
 void gpus_release(struct gpus *g, const char *uid)
@@ -229,7 +268,7 @@ static bool goes_unlisted(const json_t *claim, const void *uids)
 	size_t i;
 
 	json_array_foreach ((json_t *)uids, i, v)
-		if (json_is_string(v) && is_of(claim, json_string_value(v)))
+		if (json_is_string(v) && gpu_claim_is_of(claim, json_string_value(v)))
 			return false;
 	return true;
 }

@@ -523,7 +523,7 @@ static void unmount_run(const struct node *n)
 static int open_parts(struct node *n, const struct node_config *config, struct err *e)
 {
 	struct images_config images = { .dir = n->dir, .prefix = n->prefix };
-	struct gpus_config gpus = { .dir = n->dir, .simulate = config->gpus };
+	struct gpus_config gpus = { .dir = n->dir, .simulate = config->gpus, .share = config->share_gpus };
 	struct logs_config logs = { .dir = n->dir,
 				    .keep_seconds = config->log_keep_seconds,
 				    .max_bytes = config->log_max_bytes };

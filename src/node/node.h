@@ -12,11 +12,12 @@
 
 struct node;
 struct node_config {
-	const char *dir;      /* the data directory */
-	const char *name;     /* NULL: the short host name */
-	const char *runtime;  /* auto, crun, runc, fake */
-	int gpus;             /* -1: look for real ones */
-	const char *api_host; /* where kubernetes.default leads */
+	const char *dir;        /* the data directory */
+	const char *name;       /* NULL: the short host name */
+	const char *runtime;    /* auto, crun, runc, fake */
+	const char *gpus;       /* to simulate (gpu.h); NULL: look for real ones */
+	const char *share_gpus; /* cards that several pods may have at a time: "0,2" or "all"; NULL: none */
+	const char *api_host;   /* where kubernetes.default leads */
 	int api_port;
 	const json_t *host_roots; /* directories below which other users' hostPath volumes must be; NULL: none */
 	int64_t log_keep_seconds, log_max_bytes;

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/resource_list.h"
 
 #define PODS_MAX         500
 #define IMAGES_MAX       50
@@ -219,12 +220,22 @@ static json_t *image_rows(const struct node_facts *f)
 	return list;
 }
 
+/* Only where there is some: in a merge patch null takes away what an earlier server said. */
+static json_t *shared_memory(const struct gpus *gpus)
+{
+	int64_t mib = gpus ? gpus_shared_mib(gpus) : 0;
+
+	return mib ? jsonx_stringf("%lldMi", (long long)mib) : json_null();
+}
+
 json_t *node_status(const struct node_facts *f)
 {
 	json_t *capacity = json_object();
 	json_t *allocatable = json_object();
 
 	add_amounts(f, capacity, allocatable);
+	json_object_set_new(capacity, RESOURCE_NAME_GPU_MEMORY, shared_memory(f->gpus));
+	json_object_set_new(allocatable, RESOURCE_NAME_GPU_MEMORY, shared_memory(f->gpus));
 	return json_pack("{s:o, s:o, s:o, s:[{s:s, s:s}, {s:s, s:s}], s:o, s:o, s:{s:{s:i}}}", "capacity", capacity,
 			 "allocatable", allocatable, "conditions", conditions(f), "addresses", "type", "InternalIP",
 			 "address", f->ip, "type", "Hostname", "address", f->name, "nodeInfo", node_info(f), "images",

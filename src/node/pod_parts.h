@@ -4,6 +4,7 @@
  *	pod.c           the worker: what has changed -> plan -> act -> report
  *	pod_objects.c   ConfigMaps, Secrets and claims the pod names, followed as they change
  *	pod_setup.c     directory, namespaces, address, volumes: what containers share
+ *	pod_cards.c     its GPUs
  *	pod_pids.c      processes that its containers share
  *	pod_image.c     a container's image and root file system
  *	pod_mounts.c    what is mounted into it
@@ -62,7 +63,8 @@ struct pod {
 	int setup_failures;
 	const char *setup_reason; /* of the last one */
 	int64_t setup_after_ms;
-	int64_t gang_ms; /* since when it waits for its gang */
+	int64_t cards_ms; /* since when it waits for its cards */
+	int64_t gang_ms;  /* since when it waits for its gang */
 	/* its end */
 	bool gone;     /* the object is no longer in the API */
 	bool deleting; /* it has a deletionTimestamp */
@@ -108,6 +110,8 @@ void pod_tokens_stop(struct pod *p);
 
 /* pod_setup.c: one step towards everything containers share.  0: ready; 1: not yet; -1: failed, will be tried again. */
 int pod_setup(struct pod *p, struct err *e);
+/* pod_cards.c: its GPUs, for good; a pod that cannot have those it was given has failed then. */
+int pod_cards_take(struct pod *p, struct err *e);
 /* Volumes again, with newer objects. */
 int pod_refresh(struct pod *p, struct err *e);
 void pod_volume_context(struct pod *p, const json_t *objects, struct volume_context *ret);

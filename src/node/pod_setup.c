@@ -21,7 +21,6 @@
 #define DOMAIN      "cluster.local"
 #define SYSCTLS_MAX 64
 #define OWNER_UID   "stoker.dev/uid"
-#define CARDS       "stoker.dev/gpus"
 
 /* ---- directories ---- */
 
@@ -100,41 +99,6 @@ static int make_network(struct pod *p, struct err *e)
 	if (json_array_size(ports) && net_publish(p->parts->net, p->uid, p->ip, ports, e) < 0)
 		return -1;
 	return services_add_pod(p->parts->services, p->obj, p->ip, e);
-}
-
-/* ---- cards ---- */
-
-static void on_annotated(void *arg, const json_t *obj, const struct err *e)
-{
-	(void)arg;
-	(void)obj;
-	(void)e;
-}
-
-static void annotate_cards(struct pod *p)
-{
-	auto_free char *cards = gpus_of(p->parts->gpus, p->uid);
-	const json_t *old = json_object_get(jsonx_at(p->obj, "metadata.annotations"), CARDS);
-	struct ref ref = { .api_version = "v1", .plural = "pods", .ns = p->ns, .name = p->name };
-	json_auto_t *patch = NULL;
-
-	if (!cards || str_same(json_string_value(old), cards))
-		return;
-	patch = json_pack("{s:{s:s, s:{s:s}}}", "metadata", "uid", p->uid, "annotations", CARDS, cards);
-	p->parts->client->ops->patch(p->parts->client, &ref, "merge", patch, on_annotated, NULL);
-	p->parts->changed(p->parts->arg);
-}
-
-static int take_cards(struct pod *p, struct err *e)
-{
-	for (size_t i = 0; i < p->n; i++) {
-		int n = gpus_wanted(p->ctrs[i].spec);
-
-		if (n > 0 && gpus_take(p->parts->gpus, p->obj, p->ctrs[i].name, n, e) < 0)
-			return err_prefix(e, "container %s", p->ctrs[i].name);
-	}
-	annotate_cards(p);
-	return 0;
 }
 
 /* ---- volumes and small files ---- */
@@ -257,7 +221,7 @@ static const struct step {
 	{ false, offsetof(struct pod, dirs), make_dirs, "FailedCreatePodSandBox" },
 	{ true, offsetof(struct pod, sandbox), make_sandbox, "FailedCreatePodSandBox" },
 	{ true, offsetof(struct pod, network), make_network, "FailedCreatePodSandBox" },
-	{ false, offsetof(struct pod, cards), take_cards, "FailedGPU" },
+	{ false, offsetof(struct pod, cards), pod_cards_take, "FailedGPU" },
 	{ true, offsetof(struct pod, texts), write_texts, "FailedMount" },
 	{ false, offsetof(struct pod, volumes), pod_refresh, "FailedMount" },
 };
@@ -276,7 +240,7 @@ int pod_setup(struct pod *p, struct err *e)
 			continue;
 		}
 		if (steps[i].fn(p, e) < 0) {
-			p->setup_reason = steps[i].reason;
+			p->setup_reason = p->failed ? p->reason : steps[i].reason;
 			return -1;
 		}
 		*done = true;

@@ -97,6 +97,14 @@ static bool is_ours(const json_t *pod)
 	       !json_array_size(jsonx_at(pod, "spec.schedulingGates"));
 }
 
+/* Those that were chosen, or those that its node chose itself, for a pod that came there by hand. */
+static card_set read_cards(const json_t *pod)
+{
+	card_set given = card_set_read(annotation(pod, GIVEN_ANNOTATION));
+
+	return given ? given : card_set_read(annotation(pod, CARDS_ANNOTATION));
+}
+
 void pod_work_read(const json_t *pod, struct pod_work *ret)
 {
 	const char *phase = jsonx_str_or(pod, "status.phase", "");
@@ -107,7 +115,7 @@ void pod_work_read(const json_t *pod, struct pod_work *ret)
 		.ns = jsonx_str_or(pod, "metadata.namespace", ""),
 		.name = jsonx_str_or(pod, "metadata.name", ""),
 		.node = jsonx_str_or(pod, "spec.nodeName", ""),
-		.cards = card_set_read(annotation(pod, GIVEN_ANNOTATION)),
+		.cards = read_cards(pod),
 		.started_ms = time_ms(jsonx_str(pod, "status.startTime")),
 		.ended = streq(phase, "Succeeded") || streq(phase, "Failed"),
 	};

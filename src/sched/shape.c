@@ -11,10 +11,9 @@
 #include "kinds/resource_list.h"
 #include "sched/parts.h"
 
-#define AMOUNT_MAX  ((int64_t)1 << 52)
-#define MODEL       "stoker.dev/gpu-model"
-#define LEAST       "stoker.dev/gpu-min-memory"
-#define MIB_AT_MOST ((int64_t)1 << 20) /* no card has a TiB: what is more was meant in bytes */
+#define AMOUNT_MAX ((int64_t)1 << 52)
+#define MODEL      "stoker.dev/gpu-model"
+#define LEAST      "stoker.dev/gpu-min-memory"
 
 int64_t amounts_get(const struct amounts *a, size_t resource)
 {
@@ -45,7 +44,7 @@ void resource_names_init(struct resource_names *r)
 		[RESOURCE_STORAGE] = "ephemeral-storage",
 		[RESOURCE_PODS] = "pods",
 		[RESOURCE_GPU] = "nvidia.com/gpu",
-		[RESOURCE_GPU_MEMORY] = "stoker.dev/gpu-memory",
+		[RESOURCE_GPU_MEMORY] = RESOURCE_NAME_GPU_MEMORY,
 	};
 
 	*r = (struct resource_names){ 0 };
@@ -109,17 +108,12 @@ static void read_wants(struct resource_names *r, const json_t *spec, struct amou
 	*amounts_at(ret, RESOURCE_PODS) = 1;
 }
 
-static int64_t mebibytes(int64_t n)
-{
-	return n < MIB_AT_MOST ? n : (n + (1 << 20) - 1) >> 20;
-}
-
 static void read_cards(struct shape *s, const json_t *pod)
 {
 	const json_t *notes = jsonx_at(pod, "metadata.annotations");
 	const char *model = json_string_value(json_object_get(notes, MODEL));
 	const char *least = json_string_value(json_object_get(notes, LEAST));
-	int64_t part = mebibytes(amounts_get(&s->wants, RESOURCE_GPU_MEMORY));
+	int64_t part = gpu_memory_mib(amounts_get(&s->wants, RESOURCE_GPU_MEMORY));
 	struct quantity q;
 
 	s->cards.whole = amounts_get(&s->wants, RESOURCE_GPU);
@@ -130,7 +124,7 @@ static void read_cards(struct shape *s, const json_t *pod)
 	if (model && *model)
 		s->cards.model = xstrdup(model);
 	if (least && quantity_parse(least, &q))
-		s->cards.least_mib = mebibytes(clamp(quantity_value(&q)));
+		s->cards.least_mib = gpu_memory_mib(clamp(quantity_value(&q)));
 }
 
 static void read_ports(struct shape *s, const json_t *spec)

@@ -310,7 +310,7 @@ static void put_part(json_t *parts, const char *name, const json_t *part)
 /* Who has a card is told there too, but not by us to ourselves. */
 static json_t *cards_without_holders(const json_t *node)
 {
-	static const char *const holders[] = { "uuid", "device", "namespace", "pod", "container" };
+	static const char *const holders[] = { "uuid", "device", "namespace", "pod", "container", "shares" };
 	json_t *list = cards_of_node(node);
 	json_t *card;
 	size_t i;

@@ -48,7 +48,7 @@ static inline void control_stop(struct cluster *c)
 static inline struct cluster cluster_new(bool with_node)
 {
 	struct cluster c = { .s = server_new() };
-	struct node_config config = { .dir = c.s.dir, .name = "box", .runtime = "fake", .gpus = 0 };
+	struct node_config config = { .dir = c.s.dir, .name = "box", .runtime = "fake", .gpus = "0" };
 	struct err e = ERR_INIT;
 
 	c.client = client_local_new(c.s.api, &caller_system);

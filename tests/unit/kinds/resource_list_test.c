@@ -19,6 +19,20 @@ static char *asked(const char *spec, const char *which, bool overhead, const cha
 	return xstrdup(text);
 }
 
+TEST("memory of GPUs is told in bytes or in MiB")
+{
+	static const int64_t rows[][2] = { { 0, 0 },
+					   { 4096, 4096 },
+					   { (1 << 20) - 1, (1 << 20) - 1 },
+					   { 1 << 20, 1 },
+					   { (1 << 20) + 1, 2 },
+					   { (int64_t)8 << 30, 8192 },
+					   { INT64_MAX, (INT64_MAX >> 20) + 1 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		CHECK_INT(gpu_memory_mib(rows[i][0]), rows[i][1]);
+}
+
 TEST("a pod asks for what its containers need together, or its largest init container")
 {
 	static const struct {

@@ -61,7 +61,7 @@ TEST("a container opens its own cards and no other, and runs the driver's progra
 	for (size_t i = 0; i < ARRAY_SIZE(both); i++) {
 		auto_free char *name = xasprintf("tree-box-%s", both[i]);
 		auto_free char *root = tree_new(name);
-		struct gpus_config config = { .dir = root, .simulate = -1, .root = root };
+		struct gpus_config config = { .dir = root, .root = root };
 		json_auto_t *pods = json_pack("[{s:{s:s}}, {s:{s:s}}]", "metadata", "uid", "a", "metadata", "uid", "b");
 		struct err e = ERR_INIT;
 		struct gpus *g = NULL;

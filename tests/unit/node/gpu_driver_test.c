@@ -4,7 +4,7 @@
 
 static struct gpus *open_tree(const char *root)
 {
-	struct gpus_config config = { .dir = root, .simulate = -1, .root = root };
+	struct gpus_config config = { .dir = root, .root = root };
 	struct err e = ERR_INIT;
 	struct gpus *g = NULL;
 
@@ -219,7 +219,8 @@ static const char fake_nvml[] =
 	"int nvmlDeviceGetMemoryInfo(void *h, unsigned long long *m) { (void)h; m[0] = 40ull << 30; return 0; }\n"
 	"int nvmlDeviceGetMinorNumber(void *h, unsigned *m) { *m = 3 - (unsigned)(long)h; return 0; }\n"
 	"static const char *const ids[] = { \"00000000:07:00.0\", \"00000000:0B:00.0\", \"00000000:81:00.0\" };\n"
-	"int nvmlDeviceGetPciInfo_v3(void *h, struct pci *p) { strcpy(p->id, ids[(long)h - 1]); return 0; }\n";
+	"int nvmlDeviceGetPciInfo_v3(void *h, struct pci *p) { strcpy(p->id, ids[(long)h - 1]); return 0; }\n"
+	"int nvmlDeviceGetP2PStatus(void *a, void *b, int what, int *r) { *r = what == 2 ? 0 : 5; return 0; }\n";
 
 TEST("NVML tells memory, and which card does not answer")
 {
@@ -231,6 +232,8 @@ TEST("NVML tells memory, and which card does not answer")
 	struct gpus *g;
 
 	tree_file(root, "/nvml.c", fake_nvml);
+	tree_file(root, "/sys/bus/pci/devices/0000:07:00.0/numa_node", "1\n");
+	tree_file(root, "/sys/bus/pci/devices/0000:0b:00.0/numa_node", "-1\n");
 	CHECK_INT(system(command), 0);
 	g = open_tree(root);
 	list = gpus_list(g);
@@ -241,6 +244,14 @@ TEST("NVML tells memory, and which card does not answer")
 	CHECK_STR(json_string_value(json_object_get(labels, "nvidia.com/gpu.product")), "NVIDIA-A100");
 	CHECK_STR(json_string_value(json_object_get(labels, "nvidia.com/gpu.memory")), "40960");
 	CHECK_INT(gpus_count(g), 2);
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const want[] = { "[2]", "[]", "[0]" }; /* one of the three does not answer */
+		static const int numa[] = { 1, -1, -1 };
+		auto_free char *links = json_dumps(json_object_get(json_array_get(list, i), "links"), JSON_COMPACT);
+
+		CHECK_STR(links, want[i]);
+		CHECK_INT(jsonx_int_or(json_array_get(list, i), "numa", 9), numa[i]);
+	}
 	gpus_free(g);
 }
 

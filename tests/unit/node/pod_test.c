@@ -18,7 +18,7 @@ struct machine {
 
 static void boot(struct machine *m)
 {
-	struct node_config config = { .dir = m->s.dir, .name = "box", .runtime = "fake", .gpus = 2 };
+	struct node_config config = { .dir = m->s.dir, .name = "box", .runtime = "fake", .gpus = "2" };
 	struct err e = ERR_INIT;
 
 	CHECK_INT(node_new(m->client, &config, &m->node, &e), 0);
@@ -277,6 +277,44 @@ TEST("a pod gets cards, says which, and gives them back")
 	machine_done(&m);
 }
 
+/* A pod that the scheduler bound with a choice of cards. */
+static void bind_with(struct machine *m, const char *name, const char *limits, const char *cards)
+{
+	struct api_request bind = server_request(&m->s, VERB_CREATE, "v1/pods", "default", name);
+	auto_free char *pod =
+		xasprintf("{'metadata':{'name':'%s'},'spec':{'restartPolicy':'Never','containers':[{'name':"
+			  "'c','image':'host','resources':{'limits':{%s}}}]}}",
+			  name, limits);
+	auto_free char *binding = xasprintf("{'metadata':{'name':'%s','annotations':{'stoker.dev/cards':'%s'}},"
+					    "'target':{'kind':'Node','name':'box'}}",
+					    name, cards);
+
+	server_do(&m->s, VERB_CREATE, "v1/pods", "default", NULL, pod);
+	bind.subresource = "binding";
+	json_decref(server_call(&m->s, &bind, binding));
+}
+
+TEST("a pod has the cards that the scheduler chose, or has failed")
+{
+	struct machine m = machine_new();
+
+	bind_with(&m, "a", "'nvidia.com/gpu':'1'", "1");
+	CHECK(wait_for(&m, "a", "status.phase", "Running"));
+	json_auto_t *a = get(&m, "a");
+
+	CHECK_STR(json_string_value(json_object_get(jsonx_at(a, "metadata.annotations"), "stoker.dev/gpus")), "1");
+	bind_with(&m, "b", "'nvidia.com/gpu':'1'", "7");
+	CHECK(wait_for(&m, "b", "status.phase", "Failed"));
+	json_auto_t *b = get(&m, "b");
+
+	CHECK_STR(jsonx_str(b, "status.reason"), "UnexpectedAdmissionError");
+	CHECK_STR(jsonx_str(b, "status.message"),
+		  "Pod was rejected: container c: the scheduler chose GPU 7, and there are only 2");
+	bind_with(&m, "c", "'stoker.dev/gpu-memory':'1Gi'", "0");
+	CHECK(wait_for(&m, "c", "status.phase", "Failed"));
+	machine_done(&m);
+}
+
 static void on_events(void *arg, const json_t *obj, const struct err *e)
 {
 	CHECK(e->kind == ERR_NONE);
@@ -291,6 +329,38 @@ static json_t *list_events(struct machine *m)
 	m->client->ops->list(m->client, &ref, NULL, on_events, &events);
 	server_settle(&m->s);
 	return events;
+}
+
+static bool was_said(struct machine *m, const char *pod, const char *message)
+{
+	json_auto_t *events = list_events(m);
+	json_t *e;
+	size_t i;
+
+	json_array_foreach (json_object_get(events, "items"), i, e)
+		if (str_same(jsonx_str(e, "involvedObject.name"), pod) && str_same(jsonx_str(e, "message"), message))
+			return true;
+	return false;
+}
+
+TEST("a pod waits for the card that was chosen for it, though another is free")
+{
+	struct machine m = machine_new();
+
+	server_do(&m.s, VERB_CREATE, "v1/pods", "default", NULL,
+		  "{'metadata':{'name':'x','annotations':{'stoker.dev/fake-seconds':'0.5'}},'spec':{'nodeName':'box',"
+		  "'restartPolicy':'Never','containers':[{'name':'c','image':'host','resources':{'limits':"
+		  "{'nvidia.com/gpu':'1'}}}]}}");
+	CHECK(wait_for(&m, "x", "status.phase", "Running"));
+	bind_with(&m, "y", "'nvidia.com/gpu':'1'", "0");
+	CHECK(wait_for(&m, "y", "status.phase", "Running"));
+	json_auto_t *x = get(&m, "x");
+	json_auto_t *y = get(&m, "y");
+
+	CHECK_STR(jsonx_str(x, "status.phase"), "Succeeded");
+	CHECK_STR(json_string_value(json_object_get(jsonx_at(y, "metadata.annotations"), "stoker.dev/gpus")), "0");
+	CHECK(was_said(&m, "y", "container c: waits for GPU 0, which pod default/x still has"));
+	machine_done(&m);
 }
 
 TEST("a pod whose cards are taken waits, says so, and goes on as soon as they are free")

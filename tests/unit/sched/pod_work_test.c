@@ -2,6 +2,8 @@
 #include "sched/pod_work.h"
 
 #include "api/sample_json.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
 #include "test.h"
 
 TEST("pod work: what a plain pod says")
@@ -50,6 +52,28 @@ TEST("pod work: labels and annotations")
 	CHECK_STR(p.node, "n1");
 	CHECK(!p.ours && !p.ended && !p.facts.may_preempt && p.facts.may_requeue);
 	pod_work_done(&p);
+}
+
+TEST("pod work: cards that its node chose count where the scheduler chose none")
+{
+	static const struct {
+		const char *notes;
+		card_set want;
+	} rows[] = {
+		{ "{'stoker.dev/gpus':'1,3'}", 10 },
+		{ "{'stoker.dev/gpus':'1','stoker.dev/cards':'0'}", 1 },
+		{ "{'stoker.dev/gpus':'all'}", 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *pod = sample_json("{'metadata':{'uid':'u'},'spec':{'nodeName':'n'}}");
+		struct pod_work p;
+
+		jsonx_set_new(pod, "metadata.annotations", sample_json(rows[i].notes));
+		pod_work_read(pod, &p);
+		CHECK_INT(p.cards, rows[i].want);
+		pod_work_done(&p);
+	}
 }
 
 TEST("pod work: gates, other schedulers and ends are not ours")
