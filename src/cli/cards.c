@@ -20,6 +20,7 @@ void cards_add(const json_t *node, json_t *cards)
 		if (!json_is_object(card))
 			continue;
 		json_object_set_new(card, "node", jsonx_string(jsonx_str_or(node, "metadata.name", "")));
+		json_object_set_new(card, "state", json_string(card_state(card)));
 		json_array_append(cards, card);
 	}
 }
@@ -28,6 +29,8 @@ const char *card_state(const json_t *card)
 {
 	if (!jsonx_bool_or(card, "healthy", true))
 		return "broken";
+	if (json_array_size(json_object_get(card, "shares")))
+		return "shared";
 	return *jsonx_str_or(card, "pod", "") ? "used" : "free";
 }
 

@@ -8,9 +8,9 @@
 
 #include <jansson.h>
 
-/* Adds a node's cards to the array, each with "node". */
+/* Adds a node's cards to the array, each with "node" and "state". */
 void cards_add(const json_t *node, json_t *cards);
-/* "used", "free" or "broken". */
+/* "used", "shared", "free" or "broken". */
 const char *card_state(const json_t *card);
 size_t cards_count(const json_t *cards, const char *state);
 

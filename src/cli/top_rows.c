@@ -103,7 +103,7 @@ static void count_cards(struct top_row *row, const json_t *node)
 
 	cards_add(node, cards);
 	if (json_array_size(cards)) {
-		row->used.gpus = (int64_t)cards_count(cards, "used");
+		row->used.gpus = (int64_t)(cards_count(cards, "used") + cards_count(cards, "shared"));
 		row->gpus_free = (int64_t)cards_count(cards, "free");
 	} else {
 		row->used.gpus = row->requested.gpus;
