@@ -290,6 +290,21 @@ static void set_why(struct follow_replica *r, const json_t *container, const cha
 	replace(&r->why, r->phase == FOLLOW_STOPPED ? "" : text ? text : reason);
 }
 
+/* The one whose failure ended the job: if its program ran again and again in its pod, the pod was stopped with the
+ * others. */
+static void recall_failure(const struct follow_state *s, struct follow_replica *r)
+{
+	const json_t *record = json_object_get(jsonx_at(s->obj, "status.replicas"), r->name);
+	int64_t code = jsonx_int_or(record, "exitCode", 0);
+	auto_free char *text = xasprintf("exit status %lld", (long long)code);
+
+	if (code <= 0)
+		return;
+	r->phase = FOLLOW_FAILED;
+	r->status = (int)code;
+	replace(&r->why, text);
+}
+
 struct follow_replica *follow_state_pod(struct follow_state *s, const json_t *pod, bool gone)
 {
 	const char *uid = jsonx_str_or(pod, "metadata.uid", "");
@@ -317,6 +332,7 @@ struct follow_replica *follow_state_pod(struct follow_state *s, const json_t *po
 	r->gpus = w.gpus;
 	r->restarts = restarts > r->restarts ? restarts : r->restarts;
 	r->status = r->phase == FOLLOW_SUCCEEDED || r->phase == FOLLOW_FAILED ? work_exit_status(pod) : -1;
+	recall_failure(s, r);
 	r->gone = gone;
 	r->run = jsonx_int_or(container, "restartCount", 0);
 	r->log_ends = gone || !jsonx_at(container, "state.running");

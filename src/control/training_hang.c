@@ -11,7 +11,7 @@
 
 static bool is_under_way(const struct replica *r)
 {
-	return r->is == REPLICA_NONE || r->is == REPLICA_LEAVING;
+	return r->is == REPLICA_NONE || r->is == REPLICA_LEAVING || r->is == REPLICA_DOWN;
 }
 
 bool replicas_hang(const struct training_work *w, const struct replica **ret_quietest, int64_t *ret_left)

@@ -11,6 +11,7 @@ enum replica_is {
 	REPLICA_LEAVING, /* a pod of an earlier run, or one that somebody deletes, is in the way */
 	REPLICA_PENDING,
 	REPLICA_RUNNING,
+	REPLICA_DOWN,      /* its program failed, and will be run again in the same pod */
 	REPLICA_SUCCEEDED, /* its pod may be gone */
 	REPLICA_FAILED,
 };
@@ -22,7 +23,14 @@ struct replica {
 	const struct pod_facts *pod; /* or NULL */
 	enum replica_is is;
 	int attempt;
-	bool deleted; /* somebody deletes its pod, and it was not us */
+	int64_t failures; /* that its pod has taken, and will take, care of itself */
+	bool deleted;     /* somebody deletes its pod, and it was not us */
+};
+
+struct replica_end {
+	int code;          /* -1: no container ended by itself */
+	const json_t *end; /* of the container, or NULL */
+	const char *init;  /* name of the init container that it was, or NULL */
 };
 
 /* A job while it is planned for. */
@@ -45,13 +53,15 @@ void replicas_done(struct training_work *w);
 bool replicas_succeeded(const struct training_work *w);
 /* Whether those who decide are at work. */
 bool replicas_running(const struct training_work *w);
-/* The exit code of a failed pod, -1 if no container ended by itself; *ret_end is that container's end or NULL. */
-int replica_exit(const struct replica *r, const json_t **ret_end);
+/* How its program failed. */
+struct replica_end replica_end(const struct replica *r);
+/* Whose failure in place was the last; NULL: there was none. */
+struct replica *replicas_last_failed(const struct training_work *w);
 /* Whether it may be tried again. */
 bool replica_may_restart(const struct training_work *w, const struct replica *r);
 /* "worker-1 exited with code 3; its last lines: ..." */
 void replica_blame(const struct replica *r, struct sbuf *out);
-/* All restarts so far, by new pods and in place. */
+/* All restarts so far by new pods, and all failures that pods take care of themselves. */
 int64_t replicas_restarts(const struct training_work *w);
 int64_t replicas_in_place(const struct training_work *w);
 

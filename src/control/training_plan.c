@@ -103,6 +103,20 @@ static void succeed(struct training_work *w)
 	finish(w, true, message);
 }
 
+static json_t *record_of(struct training_work *w, const struct replica *r)
+{
+	return object_at(object_at(w->status, "replicas"), r->name);
+}
+
+/* For whoever asks when its pod has gone, or was stopped with the others. */
+static void record_exit(struct training_work *w, const struct replica *r)
+{
+	int code = replica_end(r).code;
+
+	if (code >= 0)
+		json_object_set_new(record_of(w, r), "exitCode", json_integer(code));
+}
+
 /* `r` is whose fault it was, or NULL. */
 static void fail_by_limit(struct training_work *w, const char *why, const struct replica *r)
 {
@@ -112,8 +126,14 @@ static void fail_by_limit(struct training_work *w, const char *why, const struct
 	if (r) {
 		sbuf_adds(&text, ". ");
 		replica_blame(r, &text);
+		record_exit(w, r);
 	}
 	finish(w, false, text.p);
+}
+
+static bool has_failed(const struct replica *r)
+{
+	return r->is == REPLICA_FAILED || r->is == REPLICA_DOWN;
 }
 
 static int count_failed(const struct training_work *w, const struct training_role *role)
@@ -121,7 +141,7 @@ static int count_failed(const struct training_work *w, const struct training_rol
 	int n = 0;
 
 	for (size_t i = 0; i < w->n; i++)
-		n += w->replicas[i].role == role && w->replicas[i].is == REPLICA_FAILED;
+		n += w->replicas[i].role == role && has_failed(&w->replicas[i]);
 	return n;
 }
 
@@ -135,6 +155,7 @@ static void fail_by(struct training_work *w, const struct replica *r)
 		sbuf_addf(&text, " because %d %s replica(s) failed", count_failed(w, r->role), r->role->type);
 	sbuf_adds(&text, ". ");
 	replica_blame(r, &text);
+	record_exit(w, r);
 	finish(w, false, text.p);
 }
 
@@ -258,11 +279,6 @@ static void start_clock(struct training_work *w)
 		training_set_time(w->status, "startTime", w->v->now);
 }
 
-static json_t *record_of(struct training_work *w, const struct replica *r)
-{
-	return object_at(object_at(w->status, "replicas"), r->name);
-}
-
 static void record_successes(struct training_work *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -311,15 +327,14 @@ static void tell_restart(struct training_work *w, const struct replica *r)
 {
 	auto_sbuf struct sbuf text = SBUF(1024);
 	auto_free char *who = title(w->job);
-	const json_t *end;
-	int code = r->is == REPLICA_FAILED ? replica_exit(r, &end) : -1;
+	int code = has_failed(r) ? replica_end(r).code : -1;
 	int failed = count_failed(w, r->role);
 
 	sbuf_addf(&text, "%s is restarting", who);
 	if (!w->job->form->old_words && failed)
 		sbuf_addf(&text, " because %d %s replica(s) failed", failed, r->role->type);
 	sbuf_adds(&text, ". ");
-	if (r->is == REPLICA_FAILED)
+	if (has_failed(r))
 		replica_blame(r, &text);
 	else
 		sbuf_addf(&text, "%s was deleted", r->name);
@@ -359,6 +374,16 @@ static void restart(struct training_work *w, const struct replica *first)
 			count_restart(w, &w->replicas[i]);
 }
 
+/* `r` is whose failure was one too many; NULL: it was one that a pod took care of itself. */
+static void fail_by_backoff(struct training_work *w, const struct replica *r)
+{
+	struct replica *last = r ? NULL : replicas_last_failed(w);
+
+	if (last)
+		last->is = REPLICA_FAILED;
+	fail_by_limit(w, "has reached the specified backoff limit", last ? last : r);
+}
+
 /* True if the job ends by it. */
 static bool look_at_failures(struct training_work *w)
 {
@@ -383,7 +408,7 @@ static bool look_at_failures(struct training_work *w)
 		wanted = 1;
 	if (limit >= 0 && ((wanted && before + in_place + wanted > limit) ||
 			   (in_place && before + in_place >= (limit ? limit : 1)))) {
-		fail_by_limit(w, "has reached the specified backoff limit", first);
+		fail_by_backoff(w, first);
 		return true;
 	}
 	if (first)

@@ -43,6 +43,31 @@ static bool ended_before_deletion(const struct pod_facts *p)
 	return pod_ended(p) && p->finished < asked;
 }
 
+/* Whether a container has failed and is not yet run again. */
+static bool is_between_runs(const json_t *container)
+{
+	const json_t *end = jsonx_at(container, "state.terminated");
+
+	if (str_same(jsonx_str(container, "state.waiting.reason"), "CrashLoopBackOff"))
+		end = jsonx_at(container, "lastState.terminated");
+	return end && jsonx_int_or(end, "exitCode", 0) != 0;
+}
+
+static int between_runs(const json_t *pod)
+{
+	static const char *const lists[] = { "status.initContainerStatuses", "status.containerStatuses" };
+	int n = 0;
+	json_t *c;
+	size_t k;
+
+	if (str_same(jsonx_str(pod, "spec.restartPolicy"), "Never"))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		json_array_foreach (jsonx_at(pod, lists[i]), k, c)
+			n += is_between_runs(c);
+	return n;
+}
+
 static void judge(struct replica *r)
 {
 	static const enum replica_is by_phase[] = { [POD_IS_PENDING] = REPLICA_PENDING,
@@ -57,6 +82,12 @@ static void judge(struct replica *r)
 	}
 	r->deleted = r->pod->deleting && !ended_before_deletion(r->pod);
 	r->is = r->deleted ? REPLICA_LEAVING : by_phase[r->pod->phase];
+	if (r->is == REPLICA_RUNNING || r->is == REPLICA_PENDING) {
+		int down = between_runs(r->pod->obj);
+
+		r->failures = r->pod->restarts + down;
+		r->is = down ? REPLICA_DOWN : r->is;
+	}
 }
 
 static void make_replicas(struct training_work *w)
@@ -183,34 +214,78 @@ int64_t replicas_in_place(const struct training_work *w)
 {
 	int64_t n = 0;
 
-	for (size_t i = 0; i < w->n; i++) {
-		const struct replica *r = &w->replicas[i];
-
-		if ((r->is == REPLICA_RUNNING || r->is == REPLICA_PENDING) && r->role->restart != RESTART_NEVER)
-			n += r->pod->restarts;
-	}
+	for (size_t i = 0; i < w->n; i++)
+		n += w->replicas[i].failures;
 	return n;
+}
+
+struct replica *replicas_last_failed(const struct training_work *w)
+{
+	struct replica *last = NULL;
+	int64_t latest = -1;
+
+	for (size_t i = 0; i < w->n; i++) {
+		struct replica *r = &w->replicas[i];
+		int64_t at = r->is == REPLICA_DOWN ? INT64_MAX : time_at(replica_end(r).end, "finishedAt");
+
+		if (r->failures == 0 || at <= latest)
+			continue;
+		latest = at;
+		last = r;
+	}
+	return last;
 }
 
 /* ---- one that failed ---- */
 
-int replica_exit(const struct replica *r, const json_t **ret_end)
+/* Where the end of a program stands, in the order of what it tells. */
+static const struct place {
+	const char *list, *end;
+	bool init, before; /* before: of an earlier run, which says nothing about a pod that has ended */
+} places[] = {
+	{ "status.containerStatuses", "state.terminated", false, false },
+	{ "status.initContainerStatuses", "state.terminated", true, false },
+	{ "status.containerStatuses", "lastState.terminated", false, true },
+	{ "status.initContainerStatuses", "lastState.terminated", true, true },
+};
+
+/* The framework's own container comes first; of earlier runs the latest. */
+static bool is_better(const struct replica *r, const struct place *p, const json_t *container, const json_t *end,
+		      const json_t *found)
 {
-	const json_t *found = NULL;
+	if (jsonx_int_or(end, "exitCode", 0) == 0)
+		return false;
+	if (!found)
+		return true;
+	return p->before ? time_at(end, "finishedAt") > time_at(found, "finishedAt")
+			 : str_same(jsonx_str(container, "name"), r->role->container);
+}
+
+static struct replica_end find_end(const struct replica *r, const struct place *p)
+{
+	struct replica_end found = { .code = -1 };
 	json_t *c;
 	size_t i;
 
-	json_array_foreach (jsonx_at(r->pod->obj, "status.containerStatuses"), i, c) {
-		const json_t *end = jsonx_at(c, "state.terminated");
-		bool own = str_same(jsonx_str(c, "name"), r->role->container);
+	json_array_foreach (jsonx_at(r->pod->obj, p->list), i, c) {
+		const json_t *end = jsonx_at(c, p->end);
 
-		if (end && jsonx_int_or(end, "exitCode", 0) != 0 && (own || !found))
-			found = end;
-		if (found == end && own && end)
-			break;
+		if (is_better(r, p, c, end, found.end))
+			found = (struct replica_end){ .code = (int)jsonx_int_or(end, "exitCode", -1),
+						      .end = end,
+						      .init = p->init ? jsonx_str(c, "name") : NULL };
 	}
-	*ret_end = found;
-	return found ? (int)jsonx_int_or(found, "exitCode", -1) : -1;
+	return found;
+}
+
+struct replica_end replica_end(const struct replica *r)
+{
+	struct replica_end found = { .code = -1 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(places) && r->pod && !found.end; i++)
+		if (!places[i].before || !pod_ended(r->pod))
+			found = find_end(r, &places[i]);
+	return found;
 }
 
 static bool code_is_worth_it(const struct training_form *f, int code)
@@ -229,15 +304,13 @@ static bool code_is_worth_it(const struct training_form *f, int code)
 
 bool replica_may_restart(const struct training_work *w, const struct replica *r)
 {
-	const json_t *end;
-
 	if (w->job->form->replaces_failed)
 		return !r->role->leads;
 	switch (r->role->restart) {
 	case RESTART_NEVER:
 		return false;
 	case RESTART_EXIT_CODE:
-		return code_is_worth_it(w->job->form, replica_exit(r, &end));
+		return code_is_worth_it(w->job->form, replica_end(r).code);
 	case RESTART_ON_FAILURE:
 	case RESTART_ALWAYS:
 		break;
@@ -261,18 +334,24 @@ static const char *tail_of(const char *text)
 
 void replica_blame(const struct replica *r, struct sbuf *out)
 {
-	const json_t *end = NULL;
-	int code = replica_exit(r, &end);
-	const char *why = jsonx_str_or(end, "reason", "Error");
-	struct str said = str_trim(str_of(tail_of(jsonx_str_or(end, "message", ""))));
+	struct replica_end e = replica_end(r);
+	const char *why = jsonx_str_or(e.end, "reason", "Error");
+	struct str said = str_trim(str_of(tail_of(jsonx_str_or(e.end, "message", ""))));
 
-	if (code < 0) {
+	if (e.code < 0 && r->failures) {
+		sbuf_addf(out, "%s exited with code 0", r->name); /* and was run again, as its policy says */
+		return;
+	}
+	if (e.code < 0) {
 		sbuf_addf(out, "%s was ended: %s%s%s", r->name, jsonx_str_or(r->pod->obj, "status.reason", "unknown"),
 			  jsonx_str(r->pod->obj, "status.message") ? ": " : "",
 			  jsonx_str_or(r->pod->obj, "status.message", ""));
 		return;
 	}
-	sbuf_addf(out, "%s exited with code %d", r->name, code);
+	sbuf_adds(out, r->name);
+	if (e.init)
+		sbuf_addf(out, "'s init container %s", e.init);
+	sbuf_addf(out, " exited with code %d", e.code);
 	if (!streq(why, "Error"))
 		sbuf_addf(out, " (%s)", why);
 	if (said.n)

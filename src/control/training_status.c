@@ -117,7 +117,8 @@ static struct count count_role(const struct training_work *w, const struct train
 			continue;
 		n.active += r->is == REPLICA_RUNNING;
 		n.succeeded += r->is == REPLICA_SUCCEEDED;
-		n.failed += r->is == REPLICA_FAILED || (r->deleted && r->pod->phase == POD_IS_RUNNING);
+		n.failed += r->is == REPLICA_FAILED || r->is == REPLICA_DOWN ||
+			    (r->deleted && r->pod->phase == POD_IS_RUNNING);
 	}
 	return n;
 }

@@ -62,6 +62,7 @@ static const struct field record_fields[] = {
 	F(0, "restarts", INT32, .doc = "How often it was restarted, by a new pod or in place."),
 	F(0, "succeeded", BOOL, .doc = "Whether it ended well: it is not run again, even if its pod is deleted."),
 	F(0, "run", INT32, .doc = "Which run did, counted from 0."),
+	F(0, "exitCode", INT32, .doc = "With what it failed, if that was the end of the job."),
 };
 
 const struct message training_record =

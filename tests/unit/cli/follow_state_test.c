@@ -106,6 +106,20 @@ TEST("the first that failed by itself is the cause")
 	follow_state_done(&s);
 }
 
+TEST("the one that its job names as failed is the cause, though it was stopped with the others")
+{
+	static const char stopped[] = "{'phase':'Failed','reason':'DeadlineExceeded','containerStatuses':[{'name':"
+				      "'pytorch','restartCount':2,'state':{'terminated':{'exitCode':3}}}]}";
+	struct follow_state s = { 0 };
+
+	follow_job(&s, "'replicas':{'worker-0':{'exitCode':3}}," FOLLOW_CONDITION("Failed", ""));
+	follow_pod(&s, "worker", 0, "w", stopped, true);
+	CHECK(follow_cause(&s));
+	CHECK_STR(follow_cause(&s)->why, "exit status 3");
+	CHECK_INT(follow_cause(&s)->status, 3);
+	follow_state_done(&s);
+}
+
 TEST("a job is deleted if it or its uid is gone, unless it was over")
 {
 	struct follow_state s = { 0 };

@@ -2,7 +2,8 @@
 /* What a training job needs next, by table.  Pods are written in words:
  *
  *	worker-1:R  its pod is running (P pending, S succeeded, F failed)
- *	...         further letters: x somebody deletes it, u without a node, d stopped by deadline
+ *	...         further letters: x somebody deletes it, u without a node, d stopped by deadline, c waits for its
+ *	            next run in place, i it is its init container that ended
  *	...         further numbers: !7 exit code, *3 restarts in place, #2 made for that run, q9 silent for 9 seconds
  *
  * The answer: S+worker-1 a Service to make, +worker-1 a pod (+worker-1#2 for which run), -NAME a pod to delete, ~NAME
@@ -35,22 +36,35 @@ static long number_after(const char *word, char mark, long fallback)
 	return at ? strtol(at + 1, NULL, 10) : fallback;
 }
 
-static void add_ends(json_t *pod, const char *c, const char *container)
+static json_t *end_with(long code)
 {
-	long code = number_after(c, '!', *c == 'F' ? 1 : 0);
 	char text[CLOCK_RFC3339_LEN];
-	json_t *state = json_pack("{s:s, s:I}", "name", container, "restartCount", (json_int_t)number_after(c, '*', 0));
 
 	clock_rfc3339(NOW - 5, text);
-	if ((*c == 'F' && code >= 0) || *c == 'S')
-		jsonx_set_new(state, "state.terminated",
-			      json_pack("{s:I, s:s, s:s, s:s}", "exitCode", (json_int_t)code, "finishedAt", text,
-					"reason", code ? "Error" : "Completed", "message", code ? "one\ntwo\n" : ""));
+	return json_pack("{s:I, s:s, s:s, s:s}", "exitCode", (json_int_t)code, "finishedAt", text, "reason",
+			 code ? "Error" : "Completed", "message", code ? "one\ntwo\n" : "");
+}
+
+static void add_ends(json_t *pod, const char *c, const char *container)
+{
+	bool ended = *c == 'F' || *c == 'S';
+	bool init = strchr(c, 'i') != NULL;
+	long code = number_after(c, '!', *c == 'S' ? 0 : 1);
+	long restarts = number_after(c, '*', 0);
+	json_t *state =
+		json_pack("{s:s, s:I}", "name", init ? "fetch" : container, "restartCount", (json_int_t)restarts);
+
+	if (ended && code >= 0)
+		jsonx_set_new(state, "state.terminated", end_with(code));
+	if (strchr(c, 'c'))
+		jsonx_set_new(state, "state.waiting.reason", json_string("CrashLoopBackOff"));
+	if (!ended && (restarts || strchr(c, 'c')))
+		jsonx_set_new(state, "lastState.terminated", end_with(code));
 	if (code < 0) {
 		jsonx_set_new(pod, "status.reason", json_string("Evicted"));
 		jsonx_set_new(pod, "status.message", json_string("no memory"));
 	}
-	jsonx_set_new(pod, "status.containerStatuses", json_pack("[o]", state));
+	jsonx_set_new(pod, init ? "status.initContainerStatuses" : "status.containerStatuses", json_pack("[o]", state));
 }
 
 static void add_silence(json_t *pod, long seconds)
@@ -372,15 +386,36 @@ TEST("the backoff limit counts new pods and restarts in place")
 		{ LIMIT(1) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:F worker-1:F", "Created Running- Failed PS=0/0/0 Worker=0/0/2 !TFJobFailed" },
 		{ LIMIT(2) TF(PS("ExitCode")), WITH("'replicas':{'worker-1':{'restarts':2}}"), "ps-0:R worker-0:R worker-1:F!137#2", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
 		{ LIMIT(2) TF(PS("ExitCode")), WITH("'replicas':{'worker-0':{'restarts':1},'worker-1':{'restarts':1}}"), "ps-0:R worker-0:R#1 worker-1:F!137#1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
-		{ LIMIT(0) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:R*1", "Created Running- Failed PS=0/0/0 Worker=0/0/0 !TFJobFailed" },
+		{ LIMIT(0) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:R*1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
 		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*1", "Created Running PS=1/0/0 Worker=2/0/0" },
-		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*2", "Created Running- Failed PS=0/0/0 Worker=0/0/0 !TFJobFailed" },
-		{ LIMIT(3) TF(PS("OnFailure")), WITH("'replicas':{'worker-0':{'restarts':2}}"), "ps-0:R worker-0:R#2 worker-1:R*1", "Created Running- Failed PS=0/0/0 Worker=0/0/0 !TFJobFailed" },
+		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*2", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ LIMIT(3) TF(PS("OnFailure")), WITH("'replicas':{'worker-0':{'restarts':2}}"), "ps-0:R worker-0:R#2 worker-1:R*1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
 		{ LIMIT(3) TF(PS("OnFailure")), WITH("'replicas':{'worker-0':{'restarts':3}}"), "ps-0:R worker-0:R#3 worker-1:R", "Created Running PS=1/0/0 Worker=2/0/0" },
 		/* clang-format on */
 	};
 
 	check_rows("TFJob", NULL, rows, ARRAY_SIZE(rows));
+}
+
+TEST("the exit code that ended a job is remembered")
+{
+	static const struct row rows[] = {
+		/* clang-format off */
+		{ TF(PS("Never")), RUNS, "ps-0:R worker-0:R worker-1:F!3", NULL },
+		{ LIMIT(0) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:R*1!3", NULL },
+		{ LIMIT(0) TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!131", NULL },
+		/* clang-format on */
+	};
+	static const int codes[] = { 3, 3, 131 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct scene s;
+		struct training_plan p = plan_of(&s, "TFJob", NULL, &rows[i]);
+
+		CHECK_INT(jsonx_int_or(p.status, "replicas.worker-1.exitCode", -1), codes[i]);
+		training_plan_done(&p);
+		scene_done(&s);
+	}
 }
 
 TEST("a gang restarts together")
@@ -538,6 +573,10 @@ TEST("messages are the operators' own, and say whose fault it was")
 		{ "TFJob", NULL, { TF(PS("Never")), RUNS, "ps-0:F!3", NULL }, "TFJob default/j has failed because 1 PS replica(s) failed. ps-0 exited with code 3; its last lines: one\ntwo" },
 		{ "TFJob", NULL, { TF(PS("Never")), RUNS, "ps-0:F!-1", NULL }, "TFJob default/j has failed because 1 PS replica(s) failed. ps-0 was ended: Evicted: no memory" },
 		{ "TFJob", NULL, { LIMIT(0) TF(PS("ExitCode")), RUNS, "ps-0:F!137", NULL }, "Job j has failed because it has reached the specified backoff limit. ps-0 exited with code 137; its last lines: one\ntwo" },
+		{ "PyTorchJob", NULL, { LIMIT(2) TORCH("OnFailure"), PRUNS, "master-0:R worker-0:R worker-1:R*2c!3", NULL }, "Job j has failed because it has reached the specified backoff limit. worker-1 exited with code 3; its last lines: one\ntwo" },
+		{ "PyTorchJob", NULL, { LIMIT(0) TORCH("OnFailure"), PRUNS, "master-0:R worker-0:R worker-1:R*1!4", NULL }, "Job j has failed because it has reached the specified backoff limit. worker-1 exited with code 4; its last lines: one\ntwo" },
+		{ "PyTorchJob", NULL, { LIMIT(0) TORCH("OnFailure"), PRUNS, "master-0:R worker-0:R worker-1:Pci!4", NULL }, "Job j has failed because it has reached the specified backoff limit. worker-1's init container fetch exited with code 4; its last lines: one\ntwo" },
+		{ "PyTorchJob", NULL, { LIMIT(0) TORCH("Always"), PRUNS, "master-0:R worker-0:R worker-1:R*1!0", NULL }, "Job j has failed because it has reached the specified backoff limit. worker-1 exited with code 0" },
 		{ "TFJob", NULL, { "'activeDeadlineSeconds':1," TF(PS("Never")), RUNS, "ps-0:R", NULL }, "Job j has failed because it was active longer than specified deadline" },
 		{ "TFJob", "kubeflow.org/v1alpha2", { TF(PS("Never")), RUNS, "worker-0:S", NULL }, "TFJob j is successfully completed." },
 		{ "TFJob", "kubeflow.org/v1alpha2", { TF(PS("Never")), RUNS, "ps-0:F!3", NULL }, "TFJob j is failed. ps-0 exited with code 3; its last lines: one\ntwo" },
