@@ -401,13 +401,12 @@ static bool look_at_failures(struct training_work *w)
 			fail_by(w, r);
 			return true;
 		}
-		wanted += again;
+		wanted += again ? 1 + r->pod->restarts : 0;
 		first = first || !again ? first : r;
 	}
 	if (w->job->gang && wanted)
 		wanted = 1;
-	if (limit >= 0 && ((wanted && before + in_place + wanted > limit) ||
-			   (in_place && before + in_place >= (limit ? limit : 1)))) {
+	if (limit >= 0 && in_place + wanted > 0 && before + in_place + wanted > limit) {
 		fail_by_backoff(w, first);
 		return true;
 	}

@@ -388,8 +388,15 @@ TEST("the backoff limit counts new pods and restarts in place")
 		{ LIMIT(2) TF(PS("ExitCode")), WITH("'replicas':{'worker-0':{'restarts':1},'worker-1':{'restarts':1}}"), "ps-0:R worker-0:R#1 worker-1:F!137#1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
 		{ LIMIT(0) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:R*1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
 		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*1", "Created Running PS=1/0/0 Worker=2/0/0" },
-		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*2", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
-		{ LIMIT(3) TF(PS("OnFailure")), WITH("'replicas':{'worker-0':{'restarts':2}}"), "ps-0:R worker-0:R#2 worker-1:R*1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*2", "Created Running PS=1/0/0 Worker=2/0/0" },
+		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*2c", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*3", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ LIMIT(0) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:Rc", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		/* a pod that is lost takes its restarts with it */
+		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:F!-1*2", "Created Restarting PS=1/0/0 Worker=1/0/1 !TFJobRestarting" },
+		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:F!-1*3", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ LIMIT(3) TF(PS("OnFailure")), WITH("'replicas':{'worker-0':{'restarts':2}}"), "ps-0:R worker-0:R#2 worker-1:R*1", "Created Running PS=1/0/0 Worker=2/0/0" },
+		{ LIMIT(3) TF(PS("OnFailure")), WITH("'replicas':{'worker-0':{'restarts':2}}"), "ps-0:R worker-0:R#2 worker-1:R*1c", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
 		{ LIMIT(3) TF(PS("OnFailure")), WITH("'replicas':{'worker-0':{'restarts':3}}"), "ps-0:R worker-0:R#3 worker-1:R", "Created Running PS=1/0/0 Worker=2/0/0" },
 		/* clang-format on */
 	};
