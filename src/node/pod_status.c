@@ -230,6 +230,19 @@ static void set_addresses(json_t *s, const struct pod_report *r)
 	}
 }
 
+/* In a pod that has ended nobody waits for a next run: how the last one ended is how it stands. */
+static struct ctr_report at_rest(struct ctr_report c)
+{
+	if (c.state == CTR_WAITING && c.last.known) {
+		c.state = CTR_EXITED;
+		c.end = c.last;
+		c.last = (struct ctr_end){ 0 };
+	}
+	if (c.state == CTR_EXITED)
+		c.waiting_reason = NULL;
+	return c;
+}
+
 json_t *pod_status_make(const json_t *spec, const json_t *old, const struct pod_report *r, int64_t now_us)
 {
 	json_t *s = old ? json_copy((json_t *)old) : json_object();
@@ -237,8 +250,12 @@ json_t *pod_status_make(const json_t *spec, const json_t *old, const struct pod_
 	json_t *rest = json_array();
 	bool has_init = r->n && r->ctrs[0].init;
 
-	for (size_t i = 0; i < r->n; i++)
-		json_array_append_new(r->ctrs[i].init ? init : rest, container_status(&r->ctrs[i], has_init));
+	for (size_t i = 0; i < r->n; i++) {
+		bool ended = r->phase == PHASE_SUCCEEDED || r->phase == PHASE_FAILED;
+		struct ctr_report c = ended ? at_rest(r->ctrs[i]) : r->ctrs[i];
+
+		json_array_append_new(c.init ? init : rest, container_status(&c, has_init));
+	}
 	json_object_set_new(s, "phase", json_string(pod_phase_name(r->phase)));
 	json_object_set_new(s, "conditions", conditions_of(spec, old, r, now_us));
 	set_addresses(s, r);

@@ -60,10 +60,30 @@ TEST("ends are Completed, Error or OOMKilled, and the run before is kept")
 		CHECK_STR(jsonx_str(cs, "state.terminated.reason"), rows[i].reason);
 		CHECK_INT(jsonx_int_or(cs, "state.terminated.exitCode", -1), rows[i].exit.code);
 		c.waiting_reason = "CrashLoopBackOff";
+		r.phase = PHASE_RUNNING;
 		json_auto_t *again = pod_status_make(NULL, s, &r, NOW);
 		cs = json_array_get(json_object_get(again, "containerStatuses"), 0);
 		CHECK_STR(jsonx_str(cs, "state.waiting.reason"), "CrashLoopBackOff");
 		CHECK_STR(jsonx_str(cs, "lastState.terminated.reason"), rows[i].reason);
+	}
+}
+
+TEST("in a pod that has ended nothing waits for its next run")
+{
+	static const enum ctr_state states[] = { CTR_EXITED, CTR_WAITING };
+	static const struct ctr_end end = { .exit = { .code = 5 }, .known = true };
+
+	for (size_t i = 0; i < 2; i++) {
+		struct ctr_report c = { .name = "c", .image = "i", .state = states[i], .restarts = 1 };
+		struct pod_report r = { .phase = PHASE_FAILED, .reason = "DeadlineExceeded", .ctrs = &c, .n = 1 };
+
+		c.waiting_reason = i ? "ErrImagePull" : "CrashLoopBackOff";
+		*(i ? &c.last : &c.end) = end;
+		json_auto_t *s = pod_status_make(NULL, NULL, &r, NOW);
+		const json_t *cs = json_array_get(json_object_get(s, "containerStatuses"), 0);
+
+		CHECK(!jsonx_at(cs, "state.waiting"));
+		CHECK_INT(jsonx_int_or(cs, "state.terminated.exitCode", -1), 5);
 	}
 }
 
