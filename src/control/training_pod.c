@@ -92,6 +92,18 @@ static void add_env(json_t *container, const json_t *vars)
 	}
 }
 
+/* Its last lines are what people ask for when a container has failed. */
+static void keep_last_lines(json_t *spec)
+{
+	static const char *const lists[] = { "initContainers", "containers" };
+	json_t *c;
+	size_t k;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		json_array_foreach (json_object_get(spec, lists[i]), k, c)
+			json_object_set_new(c, "terminationMessagePolicy", json_string("FallbackToLogsOnError"));
+}
+
 static void set_containers(const struct training_job *j, const struct training_role *r, int index, json_t *spec)
 {
 	json_auto_t *vars = json_array();
@@ -104,9 +116,6 @@ static void set_containers(const struct training_job *j, const struct training_r
 
 		if (json_array_size(vars) && (own || j->form->env_everywhere))
 			add_env(c, vars);
-		/* Its last lines are what people ask for when it has failed. */
-		if (own)
-			json_object_set_new(c, "terminationMessagePolicy", json_string("FallbackToLogsOnError"));
 	}
 }
 
@@ -170,6 +179,7 @@ json_t *training_pod(const struct training_job *j, const struct training_role *r
 	set_default(spec, "priorityClassName", jsonx_str(j->spec, "runPolicy.schedulingPolicy.priorityClass"));
 	set_default(spec, "schedulerName", jsonx_str(j->spec, "schedulerName"));
 	set_containers(j, r, index, spec);
+	keep_last_lines(spec);
 	if (j->form->finish)
 		j->form->finish(j, r, pod);
 	return pod;

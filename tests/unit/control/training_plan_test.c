@@ -333,6 +333,8 @@ TEST("a replica that fails is run again or ends the job, as its policy says")
 		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!139", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
 		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!255", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
 		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!-1", "Created Restarting PS=1/0/0 Worker=1/0/1 !TFJobRestarting" },
+		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:Fi!1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:Fi!137", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
 		/* workers that come and go */
 		{ "'enableDynamicWorker':true," TF(PS("Never")), RUNS, "ps-0:R worker-0:R worker-1:F", "Created Running PS=1/0/0 Worker=1/0/1" },
 		{ "'enableDynamicWorker':true," TF(PS("Never")), RUNS, "ps-0:R worker-0:F worker-1:F", "Created Running- Failed PS=0/0/0 Worker=0/0/2 !TFJobFailed" },
@@ -578,6 +580,7 @@ TEST("messages are the operators' own, and say whose fault it was")
 		{ "TFJob", NULL, { TF(PS("Never")), "", "", NULL }, "TFJob default/j is created." },
 		{ "TFJob", NULL, { TF(PS("Never")), RUNS, "worker-0:S", NULL }, "TFJob default/j successfully completed." },
 		{ "TFJob", NULL, { TF(PS("Never")), RUNS, "ps-0:F!3", NULL }, "TFJob default/j has failed because 1 PS replica(s) failed. ps-0 exited with code 3; its last lines: one\ntwo" },
+		{ "TFJob", NULL, { TF(PS("ExitCode")), RUNS, "ps-0:Fi!1", NULL }, "TFJob default/j has failed because 1 PS replica(s) failed. ps-0's init container fetch exited with code 1; its last lines: one\ntwo" },
 		{ "TFJob", NULL, { TF(PS("Never")), RUNS, "ps-0:F!-1", NULL }, "TFJob default/j has failed because 1 PS replica(s) failed. ps-0 was ended: Evicted: no memory" },
 		{ "TFJob", NULL, { LIMIT(0) TF(PS("ExitCode")), RUNS, "ps-0:F!137", NULL }, "Job j has failed because it has reached the specified backoff limit. ps-0 exited with code 137; its last lines: one\ntwo" },
 		{ "PyTorchJob", NULL, { LIMIT(2) TORCH("OnFailure"), PRUNS, "master-0:R worker-0:R worker-1:R*2c!3", NULL }, "Job j has failed because it has reached the specified backoff limit. worker-1 exited with code 3; its last lines: one\ntwo" },
