@@ -11,13 +11,17 @@
 
 #define RDZV_PORT 23456
 
-static int processes(const struct training_job *j, const char **ret_text)
+/* Processes in each pod: a number or a word, which counts as one.  Every job has a word by default, so the older place
+ * says more than that. */
+static char *per_pod(const struct training_job *j, int *ret_n)
 {
-	int64_t n = jsonx_int_or(j->spec, "elasticPolicy.nProcPerNode", 1);
+	int64_t older = jsonx_int_or(j->spec, "elasticPolicy.nProcPerNode", 0);
 	const char *text = jsonx_str_or(j->spec, "nprocPerNode", "auto");
+	int64_t n = 1;
+	bool number = str_int64(text, 1, 65536, &n);
 
-	*ret_text = text;
-	return str_int64(text, 1, 65536, &n) || n > 0 ? (int)n : 1;
+	*ret_n = number ? (int)n : older > 0 ? (int)older : 1;
+	return !number && older > 0 ? xasprintf("%d", *ret_n) : xstrdup(text);
 }
 
 /* key=value,key=value */
@@ -60,8 +64,8 @@ void pytorch_env(const struct training_job *j, const struct training_role *r, in
 	const struct training_role *meet = master ? master : r;
 	auto_free char *address = training_host(j, meet, 0);
 	int rank = r->first_rank + index;
-	const char *per_node;
-	int procs = processes(j, &per_node);
+	int procs;
+	auto_free char *per_node = per_pod(j, &procs);
 
 	training_env(env, "PYTHONUNBUFFERED", "1");
 	training_env(env, "MASTER_PORT", "%d", meet->port);
