@@ -289,14 +289,19 @@ void training_unmark(json_t *obj)
 		json_object_del(metadata, "annotations");
 }
 
-/* The newest condition; PyTorchJobs of v1alpha1 have one word instead. */
+/* The newest condition that holds; what is over, such as a suspension, says nothing.  PyTorchJobs of v1alpha1 have one
+ * word instead. */
 static json_t *cell_state(const json_t *obj, int64_t now)
 {
 	const json_t *conditions = jsonx_at(obj, "status.conditions");
-	size_t n = json_array_size(conditions);
-	const char *state = n ? jsonx_str(json_array_get(conditions, n - 1), "type") : jsonx_str(obj, "status.state");
+	const char *state = json_array_size(conditions) ? NULL : jsonx_str(obj, "status.state");
+	json_t *c;
+	size_t i;
 
 	(void)now;
+	json_array_foreach (conditions, i, c)
+		if (str_same(jsonx_str(c, "status"), "True"))
+			state = jsonx_str(c, "type");
 	return state ? jsonx_string(state) : json_null();
 }
 

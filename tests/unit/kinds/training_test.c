@@ -259,7 +259,12 @@ TEST("columns of training jobs")
 		const struct kind *kind;
 		const char *change, *want;
 	} rows[] = {
-		{ &kind_tfjob, "{'status':{'conditions':[{'type':'Created'},{'type':'Running'}]}}", "t|Running|60m" },
+		{ &kind_tfjob,
+		  "{'status':{'conditions':[" CONDITION("Created", "True") "," CONDITION("Running", "True") "]}}",
+		  "t|Running|60m" },
+		{ &kind_tfjob,
+		  "{'status':{'conditions':[" CONDITION("Created", "True") "," CONDITION("Suspended", "False") "]}}",
+		  "t|Created|60m" },
 		{ &kind_tfjob, "{}", "t|null|60m" },
 		{ &kind_tfjob_v1alpha2, "{'status':{'conditions':[{'type':'Created'}]}}", "t|60m" },
 		{ &kind_pytorchjob, "{'status':{'state':'Succeeded'}}", "t|Succeeded|60m" },
@@ -292,6 +297,8 @@ TEST("a name that is too long for its replicas' names is refused")
 TEST("annotations that mean something are checked, in every version")
 {
 	static const struct rule_row rows[] = {
+#define CONDITION(type_, status_) "{'type':'" type_ "','status':'" status_ "'}"
+
 		{ "{'metadata':{'annotations':{'stoker.dev/restart':'gang','stoker.dev/hang-after':'10m'}}}", "" },
 		{ "{'metadata':{'annotations':{'stoker.dev/hang-after':'00:10:00'}}}", "" },
 		{ "{'metadata':{'annotations':{'stoker.dev/hang-after':'1s'}}}", "" },
