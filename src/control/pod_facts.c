@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/jsonx.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "kinds/activity.h"
 
@@ -78,6 +79,31 @@ static void read_restarts(const json_t *pod, struct pod_facts *p)
 		}
 }
 
+/* A reason that every container has for a moment says nothing, unless a message is with it. */
+static bool is_stuck(const json_t *waiting)
+{
+	const char *reason = jsonx_str_or(waiting, "reason", "ContainerCreating");
+
+	return *jsonx_str_or(waiting, "message", "") ||
+	       (!streq(reason, "ContainerCreating") && !streq(reason, "PodInitializing"));
+}
+
+static const json_t *stuck_at(const json_t *pod)
+{
+	static const char *const lists[] = { "status.initContainerStatuses", "status.containerStatuses" };
+	json_t *c;
+	size_t n;
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		json_array_foreach (jsonx_at(pod, lists[i]), n, c) {
+			const json_t *waiting = jsonx_at(c, "state.waiting");
+
+			if (waiting && is_stuck(waiting))
+				return waiting;
+		}
+	return NULL;
+}
+
 static int cost_of(const json_t *annotations)
 {
 	const char *text = json_string_value(json_object_get(annotations, POD_DELETION_COST));
@@ -127,6 +153,8 @@ struct pod_facts pod_facts(const json_t *pod)
 	};
 
 	p.assigned = *p.node != '\0';
+	if (p.phase == POD_IS_PENDING && p.assigned)
+		p.stuck = stuck_at(pod);
 	read_restarts(pod, &p);
 	if (json_object_get(annotations, HANG_AFTER))
 		p.silent_since = pod_silent_since(pod);

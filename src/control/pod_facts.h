@@ -26,6 +26,7 @@ struct pod_facts {
 	int64_t restarts;          /* of all its containers, */
 	int64_t most_restarts;     /* and of the one that has most */
 	int64_t silent_since;      /* 0 unless it says that it does nothing */
+	const json_t *stuck;       /* {reason, message} of a container that cannot start, or NULL */
 	int deletion_cost;         /* the annotation's word on whom to spare */
 	/* What only Jobs ask. */
 	bool tracked; /* has JOB_FINALIZER */

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/jsonx.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "control/children.h"
 #include "control/keeper.h"
@@ -23,6 +24,7 @@ struct training_jobs {
 	struct children_kind service_kind, config_kind;
 	struct children *services;
 	struct children *configs; /* or NULL */
+	struct map waits;         /* key of a job -> what was last said of who cannot start */
 	struct keeper *keeper;
 };
 
@@ -127,6 +129,21 @@ static void stop_pod(const struct look *l, const struct pod_facts *p)
 	calls_patch(keeper_calls(l->k->keeper), l->key, &ref, "merge", patch, NULL, NULL);
 }
 
+/* Once for each change: it may be so for days. */
+static void tell_waits(const struct look *l, const char *waits)
+{
+	struct map *told = &l->k->waits;
+
+	if (str_same(map_find(told, l->key), waits))
+		return;
+	if (!waits) {
+		map_remove(told, l->key);
+		return;
+	}
+	map_set(told, l->key, xstrdup(waits));
+	events_note(keeper_events(l->k->keeper), l->job->obj, "Warning", "Waiting", "%s", waits);
+}
+
 static void apply(const struct look *l, const struct training_plan *p)
 {
 	struct keeper *keeper = l->k->keeper;
@@ -152,6 +169,7 @@ static void apply(const struct look *l, const struct training_plan *p)
 	for (size_t i = 0; i < p->nevents; i++)
 		events_note(keeper_events(keeper), obj, p->events[i].warning ? "Warning" : "Normal",
 			    p->events[i].reason, "%s", p->events[i].message);
+	tell_waits(l, p->waits);
 	if (p->expired)
 		keeper_expire(keeper, l->key, obj);
 	if (p->again >= 0)
@@ -257,9 +275,18 @@ static enum keeper_when on_pod(void *arg, const char *key, const struct pod_fact
 	(void)key;
 	return !now || !old || now->phase != old->phase || now->deleting != old->deleting ||
 			       now->restarts != old->restarts || now->finished != old->finished ||
-			       now->silent_since != old->silent_since
+			       now->silent_since != old->silent_since || !jsonx_equal(now->stuck, old->stuck)
 		       ? KEEPER_NOW
 		       : KEEPER_NOT;
+}
+
+static void on_job(void *arg, const char *key, const json_t *obj, const json_t *old)
+{
+	struct training_jobs *k = arg;
+
+	(void)old;
+	if (!obj)
+		map_remove(&k->waits, key);
 }
 
 /* Nobody's pods stay nobody's. */
@@ -282,6 +309,7 @@ struct training_jobs *training_jobs_new(struct client *c, struct owned *owned, c
 
 	k->form = training_form(kind, NULL);
 	k->owned = owned;
+	map_init(&k->waits, free);
 	k->kind = (struct keeper_kind){ .api_version = TRAINING_VERSION,
 					.kind = k->form->kind,
 					.plural = k->form->plural,
@@ -289,6 +317,7 @@ struct training_jobs *training_jobs_new(struct client *c, struct owned *owned, c
 					.no_selector = true,
 					.noun = "Pod",
 					.plan = plan,
+					.changed = on_job,
 					.pod_changed = on_pod,
 					.orphan = on_orphan,
 					.is_ours = is_ours,
@@ -310,6 +339,7 @@ void training_jobs_free(struct training_jobs *k)
 	keeper_free(k->keeper);
 	children_free(k->services);
 	children_free(k->configs);
+	map_done(&k->waits);
 	free(k);
 }
 

@@ -65,6 +65,10 @@ void replica_blame(const struct replica *r, struct sbuf *out);
 int64_t replicas_restarts(const struct training_work *w);
 int64_t replicas_in_place(const struct training_work *w);
 
+/* --- training_wait.c --- */
+/* "ps-0 cannot start: ErrImagePull: ...", or NULL; owned. */
+char *replicas_wait(const struct training_work *w);
+
 /* --- training_hang.c --- */
 /* Whether nobody who runs does anything any more; *ret_quietest has done so for longest.  *ret_left is in how many
  * seconds that will be so if nothing happens, -1 if that is not in sight. */

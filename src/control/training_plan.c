@@ -582,6 +582,7 @@ static void run(struct training_work *w)
 	remove_surplus(w);
 	make_missing(w);
 	say_refused(w);
+	w->p->waits = replicas_wait(w);
 }
 
 void training_plan(const struct training_view *v, struct training_plan *ret)
@@ -618,5 +619,6 @@ void training_plan_done(struct training_plan *p)
 	free(p->remove);
 	free(p->stop);
 	free(p->drop);
+	free(p->waits);
 	json_decref(p->status);
 }

@@ -49,6 +49,7 @@ struct training_plan {
 	size_t nservices, npods, nremove, nstop, ndrop;
 	size_t services_cap, pods_cap, remove_cap, stop_cap, drop_cap;
 	json_t *status; /* the new status, or NULL if it stays; owned */
+	char *waits;    /* who cannot start, and why; or NULL; owned */
 	bool prepare;   /* what else the form needs is to be made */
 	bool expired;   /* ttlSecondsAfterFinished is over: delete the job */
 	int64_t again;  /* seconds after which to plan again even if nothing happens; -1: no need */

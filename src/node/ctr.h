@@ -32,6 +32,7 @@ struct ctr {
 	/* on its way to running */
 	struct ticket *ticket;
 	bool pulling, pulled;
+	bool prepared; /* all is there but the process */
 	int pull_failures;
 	size_t pull_secret; /* number of the one that is being tried */
 	int64_t pull_after_ms, pull_began_ms;
@@ -77,6 +78,8 @@ void ctr_event(struct ctr *c, const char *type, const char *reason, const char *
 /* pod_image.c */
 /* Is the image here?  0: yes; 1: on its way; -1: not now, why is in wait_reason. */
 int ctr_image(struct ctr *c, struct image_info *ret);
+/* The same for a container whose turn is not yet: true when it is. */
+bool ctr_fetch(struct ctr *c);
 /* Nobody waits for it any more. */
 void ctr_pull_cancel(struct ctr *c);
 int ctr_rootfs_make(struct ctr *c, struct err *e);
@@ -96,6 +99,8 @@ int ctr_rights(struct ctr *c, const json_t *cards, struct ctr_rights *ret, struc
 void ctr_rights_done(struct ctr_rights *r);
 
 /* pod_start.c, pod_stop.c */
+/* All but the process.  False: not yet, or not now, and wait_reason says why. */
+bool ctr_prepare(struct ctr *c);
 void ctr_start(struct ctr *c);
 void ctr_stop(struct ctr *c, int64_t grace_ms, const char *reason);
 void ctr_stop_cancel(struct ctr *c);

@@ -240,6 +240,14 @@ static void set_wake(struct pod *p, int64_t at_ms)
 	loop_timer_set(p->parts->loop, &p->wake, at_ms > now ? at_ms - now : 0);
 }
 
+/* Containers that wait say what for; NULL: it is here. */
+static void say_setup(struct pod *p, const char *why)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->ctrs[i].state == CTR_WAITING && !p->ctrs[i].wait_reason)
+			ctr_wait(&p->ctrs[i], NULL, why);
+}
+
 static void on_setup_failed(struct pod *p, const struct err *e)
 {
 	int64_t delay = SETUP_RETRY_MS;
@@ -253,6 +261,7 @@ static void on_setup_failed(struct pod *p, const struct err *e)
 		delay *= 2;
 	p->setup_failures++;
 	p->setup_after_ms = clock_mono_ms() + delay;
+	say_setup(p, e->text);
 	events_note(p->parts->events, p->obj, "Warning", p->setup_reason, "%s", e->text);
 }
 
@@ -277,7 +286,7 @@ static bool set_up(struct pod *p, int64_t *wake_ms)
 	if (r == 0) {
 		pod_disk_watch(p);
 		pod_active_watch(p);
-		pod_gang_ready(p);
+		say_setup(p, NULL);
 	}
 	return r == 0;
 }
@@ -286,14 +295,16 @@ static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
 {
 	bool starts = false;
 
-	if (plan->ending && !p->end_ms)
+	if (plan->ending && !p->end_ms) {
 		start_end(p);
+		pod_gang_ready(p);
+	}
 	if (plan->held)
 		plan->wake_ms = p->end_ms;
 	for (size_t i = 0; i < p->n; i++)
 		starts |= acts[i] == ACT_START;
 	if (starts)
-		starts = set_up(p, &plan->wake_ms) && !pod_gang_waits(p, &plan->wake_ms);
+		starts = set_up(p, &plan->wake_ms) && !pod_gang_holds(p, acts, &plan->wake_ms);
 	if (starts)
 		p->quiet_ms = clock_mono_ms() + START_MS;
 	for (size_t i = 0; i < p->n; i++) {
@@ -366,6 +377,9 @@ static void refresh(struct pod *p)
 	struct err e = ERR_INIT;
 
 	p->objects_new = false;
+	p->gathered = false;
+	for (size_t i = 0; i < p->n; i++)
+		p->ctrs[i].prepared = false;
 	if (p->volumes && !p->over && pod_refresh(p, &e) < 0)
 		events_note(p->parts->events, p->obj, "Warning", "FailedMount", "%s", e.text);
 }

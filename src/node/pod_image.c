@@ -138,7 +138,10 @@ static void on_pulled(void *arg, const struct image_info *info, const struct err
 		  seconds, seconds, (long long)info->bytes);
 	c->pulled = true;
 	c->pull_failures = 0;
-	ctr_start(c);
+	if (c->state == CTR_STARTING)
+		ctr_start(c);
+	else
+		pod_kick(c->pod);
 }
 
 /* Says once more why the last try failed. */
@@ -211,6 +214,19 @@ int ctr_image(struct ctr *c, struct image_info *ret)
 		return -1;
 	}
 	return pull(c, image);
+}
+
+bool ctr_fetch(struct ctr *c)
+{
+	struct image_info info = { 0 };
+
+	if (!c->pulled && !c->pod->parts->fake && ctr_image(c, &info) != 0)
+		return false;
+	image_info_done(&info);
+	if (!c->pulled)
+		ctr_wait(c, NULL, NULL);
+	c->pulled = true;
+	return true;
 }
 
 /* ---- root file systems ---- */

@@ -64,7 +64,9 @@ struct pod {
 	const char *setup_reason; /* of the last one */
 	int64_t setup_after_ms;
 	int64_t cards_ms; /* since when it waits for its cards */
-	int64_t gang_ms;  /* since when it waits for its gang */
+	int64_t gang_ms;  /* since when it waits for others of its gang that nobody has heard of */
+	bool gathered;    /* all its programs need is here, */
+	bool let_go;      /* and its gang's too: they were started */
 	/* its end */
 	bool gone;     /* the object is no longer in the API */
 	bool deleting; /* it has a deletionTimestamp */
@@ -117,8 +119,10 @@ int pod_refresh(struct pod *p, struct err *e);
 void pod_volume_context(struct pod *p, const json_t *objects, struct volume_context *ret);
 /* The annotation that names a pod's gang. */
 #define POD_GANG "stoker.dev/gang"
-/* pod_gang.c: all is ready, but for others of its gang.  The other tells them that this one is. */
-bool pod_gang_waits(struct pod *p, int64_t *wake_ms);
+/* pod_gang.c: a pod that is set up and starts those of `acts` must wait for others of its gang, or fetch more itself.
+ */
+bool pod_gang_holds(struct pod *p, const enum ctr_act *acts, int64_t *wake_ms);
+/* It holds nobody up any more. */
 void pod_gang_ready(struct pod *p);
 /* pod_pids.c: a namespace for the processes of all containers, with somebody in it. */
 bool pod_shares_pids(const struct pod *p);

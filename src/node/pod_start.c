@@ -283,24 +283,16 @@ static int number_run(struct ctr *c, struct err *e)
 	return logs_path(c->pod->parts->logs, c->pod->obj, c->name, c->attempt, &c->log_path, e);
 }
 
-static int launch(struct ctr *c, const struct image_info *info, struct err *e)
+static int make_bundle(struct ctr *c, const struct image_info *info, struct err *e)
 {
-	struct pod *p = c->pod;
 	auto_free char *dir = ctr_dir(c);
 	auto_free char *config = xasprintf("%s/config.json", dir);
 	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
 	json_auto_t *doc = NULL;
-	struct container_start start = {
-		.bundle = dir,
-		.tty = jsonx_bool_or(c->spec, "tty", false),
-		.stdin_open = jsonx_bool_or(c->spec, "stdin", false),
-		.stdin_once = jsonx_bool_or(c->spec, "stdinOnce", false),
-		.cgroup = c->cgroup,
-	};
 
 	if (file_make_dirs(dir, 0700, e) < 0 || number_run(c, e) < 0)
 		return -1;
-	if (p->parts->fake)
+	if (c->pod->parts->fake)
 		doc = fake_document(c);
 	else if (prepare(c, dir, info, &doc, e) < 0)
 		return -1;
@@ -312,11 +304,26 @@ static int launch(struct ctr *c, const struct image_info *info, struct err *e)
 	c->stop_signal = number_of_signal(info->config);
 	free(c->image_id);
 	c->image_id = info->id ? xstrdup(*info->digest ? info->digest : info->id) : NULL;
-	start.id = c->id;
-	start.log_path = c->log_path;
-	ctr_event(c, "Normal", "Created", "Created container: %s", c->name);
-	p->parts->runtime->ops->start(p->parts->runtime, &start, on_started, ctr_ticket(c));
 	return 0;
+}
+
+static void launch(struct ctr *c)
+{
+	struct runtime *runtime = c->pod->parts->runtime;
+	auto_free char *dir = ctr_dir(c);
+	struct container_start start = {
+		.id = c->id,
+		.bundle = dir,
+		.log_path = c->log_path,
+		.tty = jsonx_bool_or(c->spec, "tty", false),
+		.stdin_open = jsonx_bool_or(c->spec, "stdin", false),
+		.stdin_once = jsonx_bool_or(c->spec, "stdinOnce", false),
+		.cgroup = c->cgroup,
+	};
+
+	c->prepared = false;
+	ctr_event(c, "Normal", "Created", "Created container: %s", c->name);
+	runtime->ops->start(runtime, &start, on_started, ctr_ticket(c));
 }
 
 /* The run before becomes history. */
@@ -332,19 +339,31 @@ static void turn_page(struct ctr *c)
 	c->attempt++;
 }
 
-void ctr_start(struct ctr *c)
+bool ctr_prepare(struct ctr *c)
 {
 	struct image_info info = { 0 };
 	struct err e = ERR_INIT;
 
+	if (c->prepared)
+		return true;
+	if (!c->pod->parts->fake && ctr_image(c, &info) != 0)
+		return false;
+	c->prepared = make_bundle(c, &info, &e) == 0;
+	if (!c->prepared)
+		cannot_prepare(c, &e);
+	else if (c->state == CTR_WAITING)
+		ctr_wait(c, NULL, NULL);
+	image_info_done(&info);
+	return c->prepared;
+}
+
+void ctr_start(struct ctr *c)
+{
 	if (c->state == CTR_EXITED)
 		turn_page(c);
 	c->state = CTR_STARTING;
 	c->termed = c->killed = false;
 	c->kill_ms = 0;
-	if (!c->pod->parts->fake && ctr_image(c, &info) != 0)
-		return;
-	if (launch(c, &info, &e) < 0)
-		cannot_prepare(c, &e);
-	image_info_done(&info);
+	if (ctr_prepare(c))
+		launch(c);
 }
