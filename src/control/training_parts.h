@@ -3,6 +3,7 @@
 #ifndef STOKER_CONTROL_TRAINING_PARTS_H
 #define STOKER_CONTROL_TRAINING_PARTS_H
 
+#include "base/map.h"
 #include "base/str.h"
 #include "control/training_plan.h"
 
@@ -21,6 +22,7 @@ struct replica {
 	int index;
 	char *name;                  /* "worker-1" */
 	const struct pod_facts *pod; /* or NULL */
+	bool has_service;            /* and it is to stay */
 	enum replica_is is;
 	int attempt;
 	int64_t failures; /* that its pod has taken, and will take, care of itself */
@@ -43,6 +45,7 @@ struct training_work {
 	size_t n;
 	const struct pod_facts **surplus; /* pods of no replica, or of an earlier run of theirs */
 	size_t nsurplus;
+	struct map hosts; /* name of a Service -> its replica */
 };
 
 /* --- training_replicas.c --- */

@@ -180,14 +180,9 @@ static void clean_pod(struct training_work *w, const struct pod_facts *p)
 /* Whether a pod that is to stay is behind this Service. */
 static bool is_in_use(const struct training_work *w, const char *service)
 {
-	for (size_t i = 0; i < w->n; i++) {
-		const struct replica *r = &w->replicas[i];
-		auto_free char *host = training_host(w->job, r->role, r->index);
+	const struct replica *r = map_find(&w->hosts, service);
 
-		if (streq(host, service))
-			return r->pod && pod_ended(r->pod) && !r->pod->deleting;
-	}
-	return false;
+	return r && r->pod && pod_ended(r->pod) && !r->pod->deleting;
 }
 
 static void clean_up(struct training_work *w)
@@ -449,15 +444,6 @@ static bool look_at_silence(struct training_work *w)
 
 /* ---- what is missing ---- */
 
-static bool has_service(const struct training_work *w, const char *name)
-{
-	for (size_t i = 0; i < w->v->nservices; i++)
-		if (str_same(jsonx_str(w->v->services[i], "metadata.name"), name) &&
-		    !jsonx_at(w->v->services[i], "metadata.deletionTimestamp"))
-			return true;
-	return false;
-}
-
 /* Names first: whoever starts can look for all the others. */
 static bool make_services(struct training_work *w)
 {
@@ -465,9 +451,8 @@ static bool make_services(struct training_work *w)
 
 	for (size_t i = 0; i < w->n; i++) {
 		const struct replica *r = &w->replicas[i];
-		auto_free char *host = training_host(w->job, r->role, r->index);
 
-		if (!has_service(w, host))
+		if (!r->has_service)
 			ARRAY_PUSH(p->services, p->nservices, p->services_cap,
 				   ((struct training_piece){ r->role, r->index, 0 }));
 	}
@@ -519,18 +504,9 @@ static void remove_surplus(struct training_work *w)
 {
 	for (size_t i = 0; i < w->nsurplus; i++)
 		remove_pod(w, w->surplus[i]);
-	for (size_t i = 0; i < w->v->nservices; i++) {
-		const char *name = jsonx_str_or(w->v->services[i], "metadata.name", "");
-		bool known = false;
-
-		for (size_t k = 0; k < w->n && !known; k++) {
-			auto_free char *host = training_host(w->job, w->replicas[k].role, w->replicas[k].index);
-
-			known = streq(host, name);
-		}
-		if (!known)
+	for (size_t i = 0; i < w->v->nservices; i++)
+		if (!map_find(&w->hosts, jsonx_str_or(w->v->services[i], "metadata.name", "")))
 			drop_service(w, w->v->services[i]);
-	}
 }
 
 static void say_running(struct training_work *w)

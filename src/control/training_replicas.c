@@ -29,9 +29,12 @@ static struct replica *replica_of(struct training_work *w, const struct pod_fact
 	const char *type = json_string_value(json_object_get(labels, LABEL_TRAINING_TYPE));
 	int index = number_of(labels, LABEL_TRAINING_INDEX, -1);
 
-	for (size_t i = 0; type && i < w->n; i++)
-		if (streq(w->replicas[i].role->lower, type) && w->replicas[i].index == index)
-			return &w->replicas[i];
+	for (size_t i = 0; type && i < w->job->n; i++) {
+		const struct training_role *role = &w->job->roles[i];
+
+		if (streq(role->lower, type) && index >= 0 && index < role->replicas)
+			return &w->replicas[role->first_rank + index];
+	}
 	return NULL;
 }
 
@@ -113,11 +116,30 @@ static void make_replicas(struct training_work *w)
 		}
 }
 
+/* A job may have thousands: each is looked up, never searched for. */
+static void read_services(struct training_work *w)
+{
+	map_init(&w->hosts, NULL);
+	for (size_t i = 0; i < w->n; i++) {
+		auto_free char *host = training_host(w->job, w->replicas[i].role, w->replicas[i].index);
+
+		map_set(&w->hosts, host, &w->replicas[i]);
+	}
+	for (size_t i = 0; i < w->v->nservices; i++) {
+		const json_t *service = w->v->services[i];
+		struct replica *r = map_find(&w->hosts, jsonx_str_or(service, "metadata.name", ""));
+
+		if (r && !jsonx_at(service, "metadata.deletionTimestamp"))
+			r->has_service = true;
+	}
+}
+
 void replicas_read(struct training_work *w)
 {
 	size_t cap = 0;
 
 	make_replicas(w);
+	read_services(w);
 	for (size_t i = 0; i < w->v->n; i++) {
 		const struct pod_facts *p = w->v->pods[i];
 		struct replica *r = replica_of(w, p);
@@ -140,6 +162,7 @@ void replicas_done(struct training_work *w)
 		free(w->replicas[i].name);
 	free(w->replicas);
 	free(w->surplus);
+	map_done(&w->hosts);
 }
 
 /* ---- together ---- */

@@ -76,6 +76,9 @@ static void check_old_replicas(const json_t *replicas, const struct path *at, st
 		if (is_master && jsonx_int_or(r, "replicas", 1) != 1)
 			path_invalid(PATH_FIELD(PATH_INDEX(at, i), "replicas"), e, json_object_get(r, "replicas"),
 				     "invalid job spec: The MASTER must have replicas = 1");
+		if (!is_master && jsonx_int_or(r, "replicas", 1) >= TRAINING_REPLICAS_MOST)
+			path_invalid(PATH_FIELD(PATH_INDEX(at, i), "replicas"), e, json_object_get(r, "replicas"),
+				     "a job may have no more than %d replicas in all", TRAINING_REPLICAS_MOST);
 		json_array_foreach (jsonx_at(r, "template.spec.containers"), j, c)
 			named |= str_same(jsonx_str(c, "name"), "pytorch");
 		if (json_object_get(r, "template") && !named)

@@ -197,6 +197,23 @@ static void check_replica(const json_t *replica, const struct path *at, const st
 	path_required(PATH_FIELD(at, "template.spec.containers"), e, detail);
 }
 
+/* More than any machine has room for, and all of them are looked at together. */
+static void check_total(const json_t *specs, const struct path *at, struct err *e)
+{
+	int64_t left = TRAINING_REPLICAS_MOST;
+	const char *key;
+	json_t *replica;
+
+	json_object_foreach ((json_t *)specs, key, replica) {
+		left -= replicas_of(replica);
+		if (left < 0) {
+			path_invalid(PATH_FIELD(PATH_KEY(at, key), "replicas"), e, json_object_get(replica, "replicas"),
+				     "a job may have no more than %d replicas in all", TRAINING_REPLICAS_MOST);
+			return;
+		}
+	}
+}
+
 void training_validate(const json_t *spec, const struct path *at, const struct training *t, struct err *e)
 {
 	const struct path specs_at = { .up = at, .name = t->specs };
@@ -219,6 +236,7 @@ void training_validate(const json_t *spec, const struct path *at, const struct t
 			leaders += replicas_of(replica);
 		check_replica(replica, PATH_KEY(&specs_at, key), t, e);
 	}
+	check_total(specs, &specs_at, e);
 	if (leaders > 1)
 		path_forbidden(&specs_at, e, "More than 1 %s found",
 			       streq(t->leaders, "Chief|Master") ? "chief/master" : "master");

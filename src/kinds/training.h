@@ -21,6 +21,8 @@
 /* "gang": all replicas are restarted when one fails, or when they hang. */
 #define TRAINING_RESTART "stoker.dev/restart"
 
+#define TRAINING_REPLICAS_MOST 10000 /* of all types together */
+
 struct training {
 	const char *specs;     /* name of the map in spec: "tfReplicaSpecs" */
 	const char *container; /* the container that must be there, or NULL */

@@ -90,6 +90,10 @@ TEST("rules of TFJobs")
 		  "spec.tfReplicaSpecs: Forbidden: More than 1 chief/master found" },
 		{ "{'spec':{'tfReplicaSpecs':{'Chief':{'replicas':2," POD("tensorflow") "}}}}",
 		  "spec.tfReplicaSpecs: Forbidden: More than 1 chief/master found" },
+		{ "{'spec':{'tfReplicaSpecs':{'Worker':{'replicas':9999," POD("tensorflow") "},'PS':{'replicas':2," POD(
+			  "tensorflow") "}}}}",
+		  "spec.tfReplicaSpecs[PS].replicas: Invalid value: 2: a job may have no more than 10000 replicas in "
+		  "all" },
 		{ "{'spec':{'tfReplicaSpecs':{'Worker':{'template':null}}}}",
 		  "spec.tfReplicaSpecs[Worker].template: Required value" },
 		{ "{'spec':{'tfReplicaSpecs':{'Worker':{'restartPolicy':'x'}}}}",
