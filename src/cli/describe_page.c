@@ -259,8 +259,7 @@ static void logs_field(const struct about *a, struct page *p)
 {
 	if (!is_workload(a->kind) || !json_array_size(a->pods))
 		return;
-	page_field(p, "Logs", "stoker logs %s/%s -n %s%s", a->kind->singular, a->name, a->ns,
-		   json_array_size(a->pods) > 1 ? " --all-pods" : "");
+	page_field(p, "Logs", "stoker logs %s/%s -n %s", a->kind->singular, a->name, a->ns);
 }
 
 /* ---- conditions ---- */

@@ -54,7 +54,10 @@ static const struct opt logs_opts[] = {
 	  .offset = AT(previous),
 	  .help = "of the run before the last restart" },
 	{ .name = "all-containers", .type = OPT_FLAG, .offset = AT(all_containers), .help = "of every container" },
-	{ .name = "all-pods", .type = OPT_FLAG, .offset = AT(all_pods), .help = "of every pod of the job" },
+	{ .name = "all-pods",
+	  .type = OPT_FLAG,
+	  .offset = AT(all_pods),
+	  .help = "of every pod that the name stands for; of one job's pods without it, too" },
 	{ .name = "list",
 	  .type = OPT_FLAG,
 	  .offset = AT(list),
@@ -265,12 +268,32 @@ static bool replaced(const json_t *items, size_t at)
 	return false;
 }
 
+static bool same_owner(const json_t *a, const json_t *b)
+{
+	return str_same(jsonx_str(a, "owner.kind"), jsonx_str(b, "owner.kind")) &&
+	       str_same(jsonx_str(a, "owner.name"), jsonx_str(b, "owner.name")) &&
+	       str_same(jsonx_str(a, "job"), jsonx_str(b, "job"));
+}
+
+/* Whether the name has one meaning, a job's: all its pods are meant then. */
+static bool are_one_job(const json_t *items)
+{
+	const json_t *first = json_array_get(items, 0);
+	json_t *item;
+	size_t i;
+
+	json_array_foreach (items, i, item)
+		if (!same_owner(first, item))
+			return false;
+	return jsonx_str(first, "owner.name") || jsonx_str(first, "job");
+}
+
 static int which_one(const struct session *s, const json_t *items)
 {
 	json_t *item;
 	size_t i;
 
-	fprintf(stderr, "stoker logs: \"%s\" stands for the logs of several pods:\n", s->name);
+	fprintf(stderr, "stoker logs: \"%s\" stands for pods of several owners:\n", s->name);
 	json_array_foreach (items, i, item) {
 		char gone[64];
 
@@ -292,7 +315,7 @@ static int choose(struct session *s, const json_t *items)
 
 	for (size_t i = 0; i < json_array_size(items); i++)
 		pods += !replaced(items, i);
-	if (pods > 1 && !s->s->all_pods)
+	if (pods > 1 && !s->s->all_pods && !are_one_job(items))
 		return which_one(s, items);
 	if (!pods) /* perhaps it has not started; then the server knows more */
 		add_origin(s, NULL, s->s->container);
@@ -530,13 +553,14 @@ const struct command cmd_logs = {
 	.details =
 		"NAME is a pod's or a job's of any kind; KIND (pod, job, pytorchjob ...) says which if there are "
 		"both.\n"
+		"Of a job with several pods each line begins with its pod.\n"
 		"Logs stay for a while after their pods are gone.\n\n"
 		"Examples:\n"
 		"  stoker logs train-7                  # the job's pod, running or not\n"
 		"  stoker logs -f --tail 20 job/train-7\n"
-		"  stoker logs mnist --all-pods         # every worker, lines marked\n"
+		"  stoker logs mnist                    # every worker, lines marked\n"
 		"  stoker logs mnist --list             # which logs there are\n"
-		"  stoker logs mnist --all-pods -o json # {\"pod\", \"container\", \"time\", \"line\"} for each line\n",
+		"  stoker logs mnist -o json            # {\"pod\", \"container\", \"time\", \"line\"} for each line\n",
 	.names = true,
 	.opts = logs_opts,
 	.run = run_logs,

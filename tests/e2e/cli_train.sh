@@ -31,6 +31,9 @@ like "each replica says where it runs" "$(cat "$OUT")" '^worker-1 runs on [^ ]+ 
 like "the master's numbers are told" "$(cat "$OUT")" '^master-0: epoch [123]/3 loss [0-9.]+'
 is "then what became of it" "$(tail -2 "$OUT" | sed 's/after [0-9]*s/after Ns/')" "pytorchjob/mnist succeeded after Ns: epoch 3/3 loss 0.6667
 \`stoker logs mnist\` shows what it printed, \`stoker plot mnist\` draws its numbers."
+# The sentence itself, as a reader would type it.
+eval "set -- $(tail -1 "$OUT" | sed 's/^`stoker \([^`]*\)`.*/\1/')"
+is "what it advises shows what each replica printed" "$(s "$@" | grep -c 'epoch 3/3') $(s "$@" | grep '^\[mnist-worker-1\] epoch 3/3' | wc -l)" "3 1"
 is "it is a PyTorchJob" "$(kubectl get pytorchjob mnist -o jsonpath='{.spec.pytorchReplicaSpecs.Worker.replicas} {.status.conditions[-1:].type}')" "2 Succeeded"
 is "whoever comes late sees the same end" "$(status s follow mnist) $(tail -2 "$OUT" | head -1 | sed 's/after [0-9]*s/after Ns/')" "0 pytorchjob/mnist succeeded after Ns: epoch 3/3 loss 0.6667"
 is "programs get an object for each change" "$(s follow mnist -o json | jq -r 'select(.type == "measurement" and .replica == "master-0") | "\(.epoch) of \(.of): \(.values.loss)"')" "1 of 3: 2

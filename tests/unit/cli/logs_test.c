@@ -129,16 +129,16 @@ TEST("logs of a job whose pod is gone are shown by the job's name")
 	lab_done(&lab);
 }
 
-TEST("of several pods the command says which, or shows all with their origin")
+TEST("of a job with several pods all are shown with their origin")
 {
 	struct lab lab;
 
 	lab_init(&lab, "[" POD("train-a", "1", MAIN) "," POD("train-b", "2", MAIN) "," POD("train-b", "3", MAIN) "]");
 	struct capture c = RUN((char *)"train");
-	CHECK_INT(c.status, 1);
-	CHECK(strstr(c.err.p, "\"train\" stands for the logs of several pods:\n  pod/train-a "));
-	CHECK(strstr(c.err.p, "Name one of them, or show them all with --all-pods.\n"));
-	CHECK_STR(c.out.p, "");
+	CHECK_INT(c.status, 0);
+	CHECK_STR(c.err.p, "");
+	CHECK_STR(c.out.p, "[train-a] train-a main tail=-1\n[train-a] second line\n"
+			   "[train-b] train-b main tail=-1\n[train-b] second line\n");
 	capture_done(&c);
 	struct capture all = RUN((char *)"train", (char *)"--all-pods");
 	CHECK_INT(all.status, 0);
@@ -157,7 +157,9 @@ TEST("a pod that has ended is not deleted as long as it is there")
 	pod = server_ask(&lab.f.s, VERB_CREATE, "v1/pods", "default", NULL,
 			 "{'metadata':{'name':'train-a'},'spec':{'containers':[{'name':'main','image':'host'}]}}");
 	json_decref(lab.found);
-	lab.found = sample_json("[" POD("train-a", "1", MAIN) "," POD("train-b", "2", MAIN) "]");
+	lab.found =
+		sample_json("[" POD("train-a", "1", MAIN) "," POD("train-b", "2", MAIN) "," POD("c", "3", MAIN) "]");
+	jsonx_set_new(json_array_get(lab.found, 2), "owner.kind", json_string("TFJob"));
 	json_object_set(json_array_get(lab.found, 0), "uid", jsonx_at(pod, "metadata.uid"));
 	struct capture c = RUN((char *)"train");
 	CHECK(strstr(c.err.p, "of Job train\n"));
@@ -201,6 +203,25 @@ TEST("the list of logs is for people and programs")
 	CHECK_INT(json_array_size(doc), 1);
 	CHECK_STR(jsonx_str(json_array_get(doc, 0), "owner.name"), "train");
 	capture_done(&json);
+	lab_done(&lab);
+}
+
+TEST("where a name stands for pods of several owners the command says which")
+{
+	struct lab lab;
+
+	lab_init(&lab, "[" POD("train-a", "1",
+			       MAIN) ",{'namespace':'default','pod':'train','uid':'2','containers':[" MAIN "]}]");
+	struct capture c = RUN((char *)"train");
+	CHECK_INT(c.status, 1);
+	CHECK(strstr(c.err.p, "\"train\" stands for pods of several owners:\n  pod/train-a "));
+	CHECK(strstr(c.err.p, "Name one of them, or show them all with --all-pods.\n"));
+	CHECK_STR(c.out.p, "");
+	capture_done(&c);
+	struct capture all = RUN((char *)"train", (char *)"--all-pods");
+	CHECK_INT(all.status, 0);
+	CHECK(strstr(all.out.p, "[train] "));
+	capture_done(&all);
 	lab_done(&lab);
 }
 
