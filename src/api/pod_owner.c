@@ -144,11 +144,8 @@ void pod_owner_keep_notes(const struct caller *c, json_t *pod, const json_t *old
 		const char *key;
 		bool changes; /* by the server's own parts, once the pod is there */
 	} notes[] = {
-		{ POD_UID_ANNOTATION, false },
-		{ USER_ANNOTATION, false },
-		{ GROUP_ANNOTATION, false },
-		{ POD_GPUS_ANNOTATION, true },
-		{ POD_CARDS_ANNOTATION, true },
+		{ POD_UID_ANNOTATION, false }, { USER_ANNOTATION, false },     { GROUP_ANNOTATION, false },
+		{ POD_GPUS_ANNOTATION, true }, { POD_CARDS_ANNOTATION, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)

@@ -283,13 +283,12 @@ TEST("a pod runs again as its replica's policy says, and its end is told with it
 		pod = pod_of("TFJob", obj, "Worker", 1, 0);
 		CHECK_STR(jsonx_str(pod, "spec.restartPolicy"), rows[i].wanted);
 		CHECK_STR(jsonx_str(json_array_get(jsonx_at(pod, "spec.containers"), 0), "terminationMessagePolicy"),
-		jsonx_set_new(obj, "spec.tfReplicaSpecs.Worker.template.spec.initContainers",
-			      json_pack("[{s:s}]", "name", "fetch"));
+			  jsonx_set_new(obj, "spec.tfReplicaSpecs.Worker.template.spec.initContainers",
+					json_pack("[{s:s}]", "name", "fetch"));
 			  "FallbackToLogsOnError");
 	}
-		CHECK_STR(
-			jsonx_str(json_array_get(jsonx_at(pod, "spec.initContainers"), 0), "terminationMessagePolicy"),
-			"FallbackToLogsOnError");
+	CHECK_STR(jsonx_str(json_array_get(jsonx_at(pod, "spec.initContainers"), 0), "terminationMessagePolicy"),
+		  "FallbackToLogsOnError");
 }
 
 TEST("pods say which gang they belong to, and of which run they are")
