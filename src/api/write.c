@@ -158,7 +158,7 @@ int write_new(struct api *api, struct api_request *req, json_t *obj, bool applie
 		return -1;
 	admit_warn(api, req, obj, NULL, ret);
 	if (k->to_storage)
-		k->to_storage(obj);
+		k->to_storage(obj, NULL);
 	return write_store(api, req, NULL, obj, 201, ret, e);
 }
 
@@ -361,7 +361,7 @@ int write_over(struct api *api, struct api_request *req, json_t *old, json_t *ob
 		return -1;
 	admit_warn(api, req, obj, before, ret);
 	if (k->to_storage)
-		k->to_storage(obj);
+		k->to_storage(obj, old);
 	return finish_over(api, req, old, obj, ret, e);
 }
 

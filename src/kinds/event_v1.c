@@ -33,8 +33,9 @@ static void rename_member(json_t *obj, const char *from, const char *to)
 	json_object_del(obj, from);
 }
 
-static void to_storage(json_t *obj)
+static void to_storage(json_t *obj, const json_t *old)
 {
+	(void)old;
 	for (size_t i = 0; i < ARRAY_SIZE(renamed); i++)
 		rename_member(obj, renamed[i].here, renamed[i].core);
 }

@@ -160,8 +160,9 @@ static void convert(json_t *obj, const char *from, const char *to, void (*fn)(js
 				fn(json_object_get(path, "backend"));
 }
 
-static void to_storage(json_t *obj)
+static void to_storage(json_t *obj, const json_t *old)
 {
+	(void)old;
 	convert(obj, "backend", "defaultBackend", backend_to_storage);
 }
 

@@ -95,7 +95,7 @@ struct kind {
 	size_t nsubresources;
 	const char *scale_spec, *scale_status, *scale_selector; /* JSON paths for the scale subresource */
 	const struct kind *storage;                             /* NULL: this one */
-	void (*to_storage)(json_t *obj);
+	void (*to_storage)(json_t *obj, const json_t *old);     /* old: what is stored now, NULL at its creation */
 	void (*from_storage)(json_t *obj);
 	/* Fields only the server sets, before defaults: initial status, derived labels ...  obj is this version's form.
 	 */

@@ -293,14 +293,14 @@ static void validate_old(const json_t *obj, struct err *e)
 }
 
 /* v1's table would drop fields that it does not know; they are put where it keeps them. */
-static void to_storage(json_t *obj)
+static void to_storage(json_t *obj, const json_t *old)
 {
 	json_t *own = json_object_get(obj, "spec");
 	const char *key;
 	json_t *v;
 	void *next;
 
-	training_mark(obj, "kubeflow.org/v1alpha1");
+	training_mark(obj, old, "kubeflow.org/v1alpha1");
 	json_object_foreach_safe (own, next, key, v) {
 		json_t *kept = message_field(&spec, key) ? NULL : object_in(own, "otherFields");
 
@@ -336,6 +336,7 @@ const struct kind kind_pytorchjob = {
 	.scale_status = ".status.replicaStatuses.Worker.active",
 	.scale_selector = ".status.replicaStatuses.Worker.selector",
 	.prepare_create = training_begin,
+	.prepare_update = training_keep_mark,
 	.validate = validate,
 	.validate_update = validate_update,
 };

@@ -83,18 +83,23 @@ static void validate_update(const json_t *obj, const json_t *old, struct err *e)
 	rule_fixed(obj, old, "spec.runPolicy.managedBy", e);
 }
 
-static void to_storage(json_t *obj)
+static void to_storage(json_t *obj, const json_t *old)
 {
-	training_mark(obj, "kubeflow.org/v1alpha2");
+	training_mark(obj, old, "kubeflow.org/v1alpha2");
 }
 
 #define TFJOB_KIND                                                                                                     \
 	.group = "kubeflow.org", .kind = "TFJob", .plural = "tfjobs", .singular = "tfjob", .namespaced = true,         \
-	.flags = KIND_STATUS | KIND_GENERATION, .verbs = VERBS_ALL, KIND_SUBRESOURCES(status_only),                    \
-	.prepare_create = training_begin, .validate = validate, .validate_update = validate_update
+	.name_rule = NAME_LABEL_1035, .flags = KIND_STATUS | KIND_GENERATION, .verbs = VERBS_ALL,                      \
+	KIND_SUBRESOURCES(status_only), .prepare_create = training_begin, .validate = validate,                        \
+	.validate_update = validate_update
 
 const struct kind kind_tfjob = {
-	TFJOB_KIND, .version = "v1", .name_rule = NAME_LABEL_1035, .message = &tfjob, KIND_COLUMNS(training_columns),
+	TFJOB_KIND,
+	.version = "v1",
+	.message = &tfjob,
+	KIND_COLUMNS(training_columns),
+	.prepare_update = training_keep_mark,
 };
 
 const struct kind kind_tfjob_v1alpha2 = {

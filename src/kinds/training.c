@@ -288,13 +288,36 @@ void training_begin(json_t *obj)
 	json_object_del(obj, "status");
 }
 
-void training_mark(json_t *obj, const char *version)
+static const char *mark_of(const json_t *obj)
+{
+	return json_string_value(json_object_get(jsonx_at(obj, "metadata.annotations"), TRAINING_WRITTEN_AS));
+}
+
+static void set_mark(json_t *obj, const char *version)
 {
 	json_t *metadata = object_in(obj, "metadata");
 	json_t *annotations = metadata ? object_in(metadata, "annotations") : NULL;
 
 	if (annotations)
 		json_object_set_new(annotations, TRAINING_WRITTEN_AS, json_string(version));
+}
+
+void training_keep_mark(json_t *obj, const json_t *old)
+{
+	const char *mark = mark_of(old);
+
+	if (mark && !str_same(mark, mark_of(obj)))
+		set_mark(obj, mark);
+	else if (!mark && mark_of(obj))
+		training_unmark(obj);
+}
+
+void training_mark(json_t *obj, const json_t *old, const char *version)
+{
+	if (old)
+		training_keep_mark(obj, old);
+	else
+		set_mark(obj, version);
 }
 
 void training_unmark(json_t *obj)

@@ -14,7 +14,7 @@
 #include "kinds/core.h"
 #include "kinds/rest_rules.h"
 
-/* Set on objects written through an older version than the stored one, with that version ("kubeflow.org/v1alpha2"):
+/* Set on objects created through an older version than the stored one, with that version ("kubeflow.org/v1alpha2"):
  * controllers run them by the older rules.  Clients of the older version do not see it. */
 #define TRAINING_WRITTEN_AS "stoker.dev/written-as"
 
@@ -78,8 +78,11 @@ void training_validate_object(const json_t *obj, const struct training *t, struc
 void training_validate_annotations(const json_t *obj, struct err *e);
 /* prepare_create: a job begins without a status. */
 void training_begin(json_t *obj);
-/* to_storage and from_storage of older versions are these two, with their version. */
-void training_mark(json_t *obj, const char *version);
+/* to_storage and from_storage of older versions are these two, with their version.  An object is of the version it was
+ * created through, whichever it is changed through. */
+void training_mark(json_t *obj, const json_t *old, const char *version);
+/* prepare_update of the stored version: the mark is nobody's to change. */
+void training_keep_mark(json_t *obj, const json_t *old);
 void training_unmark(json_t *obj);
 
 #endif

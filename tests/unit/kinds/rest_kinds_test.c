@@ -257,7 +257,7 @@ TEST("an event is the same in both forms")
 	cells = test_cells(&kind_event_v1, obj);
 	CHECK_STR(cells, "0s|Normal|r|pod/p||c, i|n|0s|1|x");
 	before = jsonx_copy(obj);
-	kind_event_v1.to_storage(obj);
+	kind_event_v1.to_storage(obj, NULL);
 	CHECK_STR(jsonx_str(obj, "involvedObject.name"), "p");
 	CHECK_STR(jsonx_str(obj, "message"), "n");
 	CHECK_STR(jsonx_str(obj, "reportingComponent"), "c");
@@ -391,7 +391,7 @@ TEST("an old Ingress is the new one with its backends written another way")
 		json_auto_t *there = test_json(rows[i][0]), *back = test_json(rows[i][1]);
 		json_auto_t *old = test_json(rows[i][0]), *kept = test_json(rows[i][1]);
 
-		kind_ingress_v1beta1.to_storage(there);
+		kind_ingress_v1beta1.to_storage(there, NULL);
 		CHECK(json_equal(there, kept));
 		kind_ingress_v1beta1.from_storage(back);
 		CHECK(json_equal(back, old));

@@ -125,11 +125,28 @@ TEST("an object written through an older version is marked in store, and only th
 	json_auto_t *obj = test_json(TFJOB), *before = NULL;
 
 	before = jsonx_copy(obj);
-	kind_tfjob_v1alpha2.to_storage(obj);
+	kind_tfjob_v1alpha2.to_storage(obj, NULL);
 	CHECK_STR(json_string_value(json_object_get(jsonx_at(obj, "metadata.annotations"), TRAINING_WRITTEN_AS)),
 		  "kubeflow.org/v1alpha2");
 	kind_tfjob_v1alpha2.from_storage(obj);
 	CHECK(jsonx_equal(obj, before));
+}
+
+TEST("an object stays of the version it was created through")
+{
+	json_auto_t *plain = test_json(TFJOB), *marked = test_json(TFJOB);
+	json_auto_t *a = jsonx_copy(plain), *b = jsonx_copy(plain), *c = jsonx_copy(plain), *d = NULL;
+
+	kind_tfjob_v1alpha2.to_storage(marked, NULL);
+	d = jsonx_copy(marked);
+	kind_tfjob_v1alpha2.to_storage(a, plain);
+	CHECK(jsonx_equal(a, plain));
+	kind_tfjob_v1alpha2.to_storage(b, marked);
+	CHECK(jsonx_equal(b, marked));
+	kind_tfjob.prepare_update(c, marked);
+	CHECK(jsonx_equal(c, marked));
+	kind_tfjob.prepare_update(d, plain);
+	CHECK(jsonx_equal(d, plain));
 }
 
 TEST("rules and defaults of PyTorchJobs")
@@ -181,7 +198,7 @@ TEST("a PyTorchJob of v1alpha1 keeps everything it came with")
 	CHECK_STR(jsonx_str(obj, "spec.terminationPolicy.master.replicaName"), "MASTER");
 	before = jsonx_copy(obj);
 	/* The stored form passes the rules of v1, through which controllers write. */
-	kind_pytorchjob_v1alpha1.to_storage(obj);
+	kind_pytorchjob_v1alpha1.to_storage(obj, NULL);
 	err_clear(&e);
 	CHECK_INT(kind_decode(&kind_pytorchjob, obj, NULL, &e), 0);
 	kind_default(&kind_pytorchjob, obj);
