@@ -165,17 +165,39 @@ static void check_elastic(const json_t *spec, const struct path *at, struct err 
 			     "must be greater than or equal to minReplicas");
 }
 
+static void check_processes(const json_t *spec, const struct path *at, struct err *e)
+{
+	const char *text = jsonx_str_or(spec, "nprocPerNode", "auto");
+	int64_t n;
+
+	if (!streq(text, "auto") && !streq(text, "cpu") && !streq(text, "gpu") && !str_int64(text, 1, 65536, &n))
+		path_invalid(PATH_FIELD(at, "nprocPerNode"), e, json_object_get(spec, "nprocPerNode"),
+			     "must be auto, cpu, gpu or a number from 1 to 65536");
+}
+
+static void check_old_port(const json_t *port, const struct path *at, struct err *e)
+{
+	int64_t n = json_integer_value(port);
+
+	if (json_is_string(port) && !str_int64(json_string_value(port), 1, 65535, &n))
+		n = 0;
+	if (port && (n < 1 || n > 65535))
+		path_invalid(at, e, port, "must be a number from 1 to 65535");
+}
+
 static void spec_validate(const json_t *obj, const struct path *at, struct err *e)
 {
 	const json_t *leader = jsonx_at(obj, "pytorchReplicaSpecs.Master");
 
 	if (is_old(obj)) {
+		check_old_port(json_object_get(obj, "masterPort"), PATH_FIELD(at, "masterPort"), e);
 		check_old_replicas(json_object_get(obj, "replicaSpecs"), PATH_FIELD(at, "replicaSpecs"), e);
 		return;
 	}
 	training_validate(obj, at, &pytorch, e);
 	if (leader && jsonx_int_or(leader, "replicas", 1) != 1)
 		path_forbidden(PATH_FIELD(at, "pytorchReplicaSpecs[Master].replicas"), e, "must be 1");
+	check_processes(obj, at, e);
 	check_elastic(obj, at, e);
 }
 

@@ -185,6 +185,40 @@ static int64_t replicas_of(const json_t *replica)
 	return jsonx_int_or(replica, "replicas", 1);
 }
 
+/* A type is part of its pods' names. */
+static bool is_type_name(const char *type)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-";
+	size_t n = strlen(type);
+
+	return n && strspn(type, allowed) == n && type[0] != '-' && type[n - 1] != '-';
+}
+
+static void check_type(const char *type, const struct path *at, const struct training *t, struct err *e)
+{
+	json_auto_t *text = jsonx_string(type);
+	struct str right;
+
+	if (spelling(t->types, type, &right) && str_eq(right, type))
+		return;
+	if (!t->other_types)
+		path_unsupported(at, e, type, t->types);
+	else if (!is_type_name(type))
+		path_invalid(at, e, text,
+			     "must consist of letters, digits or '-', and begin and end with a letter or digit");
+}
+
+/* Workers that come and go may all have gone. */
+static void check_count(const json_t *spec, const json_t *replica, const char *type, const struct path *at,
+			struct err *e)
+{
+	bool changing = jsonx_bool_or(spec, "enableDynamicWorker", false) || jsonx_at(spec, "elasticPolicy");
+
+	if (replicas_of(replica) == 0 && !(changing && streq(type, "Worker")))
+		path_invalid(PATH_FIELD(at, "replicas"), e, json_object_get(replica, "replicas"),
+			     "must be greater than or equal to 1");
+}
+
 static void check_replica(const json_t *replica, const struct path *at, const struct training *t, struct err *e)
 {
 	const json_t *containers = jsonx_at(replica, "template.spec.containers");
@@ -228,10 +262,8 @@ void training_validate(const json_t *spec, const struct path *at, const struct t
 		return;
 	}
 	json_object_foreach (specs, key, replica) {
-		bool known = spelling(t->types, key, &right) && str_eq(right, key);
-
-		if (!known && !t->other_types)
-			path_unsupported(PATH_KEY(&specs_at, key), e, key, t->types);
+		check_type(key, PATH_KEY(&specs_at, key), t, e);
+		check_count(spec, replica, key, PATH_KEY(&specs_at, key), e);
 		if (t->leaders && spelling(t->leaders, key, &right))
 			leaders += replicas_of(replica);
 		check_replica(replica, PATH_KEY(&specs_at, key), t, e);

@@ -78,6 +78,8 @@ TEST("a spelling of one's own takes the place of ours")
 	CHECK_INT(jsonx_int_or(worker(obj), "replicas", 0), 5);
 }
 
+#define TYPE_RULE "must consist of letters, digits or '-', and begin and end with a letter or digit"
+
 TEST("rules of TFJobs")
 {
 	static const struct rule_row rows[] = {
@@ -103,10 +105,21 @@ TEST("rules of TFJobs")
 		  "spec.runPolicy.cleanPodPolicy: Unsupported value: \"x\": supported values: \"All\", \"Running\", "
 		  "\"None\"" },
 		{ "{'spec':{'successPolicy':'AllWorkers'}}", "" },
+		{ "{'spec':{'tfReplicaSpecs':{'My-Type2':{" POD("tensorflow") "}}}}", "" },
+		{ "{'spec':{'tfReplicaSpecs':{'My_Type':{" POD("tensorflow") "}}}}",
+		  "spec.tfReplicaSpecs[My_Type]: Invalid value: \"My_Type\": " TYPE_RULE },
+		{ "{'spec':{'tfReplicaSpecs':{'a b':{" POD("tensorflow") "}}}}",
+		  "spec.tfReplicaSpecs[a b]: Invalid value: \"a b\": " TYPE_RULE },
+		{ "{'spec':{'tfReplicaSpecs':{'PS':{'replicas':0," POD("tensorflow") "}}}}",
+		  "spec.tfReplicaSpecs[PS].replicas: Invalid value: 0: must be greater than or equal to 1" },
+		{ "{'spec':{'tfReplicaSpecs':{'Worker':{'replicas':0}}}}",
+		  "spec.tfReplicaSpecs[Worker].replicas: Invalid value: 0: must be greater than or equal to 1" },
+		{ "{'spec':{'enableDynamicWorker':true,'tfReplicaSpecs':{'Worker':{'replicas':0}}}}", "" },
 		{ "{'spec':{'successPolicy':''}}", "" },
 	};
 
 	test_rules(&kind_tfjob, TFJOB, rows, ARRAY_SIZE(rows));
+	test_rules(&kind_tfjob_v1alpha2, TFJOB, rows, ARRAY_SIZE(rows));
 }
 
 TEST("an image is required in every container of a training job")
@@ -162,6 +175,10 @@ TEST("rules and defaults of PyTorchJobs")
 		  "spec.pytorchReplicaSpecs[Worker]: Required value: must be specified with elasticPolicy" },
 		{ "{'spec':{'elasticPolicy':{'minReplicas':3,'maxReplicas':2}}}",
 		  "spec.elasticPolicy.maxReplicas: Invalid value: 2: must be greater than or equal to minReplicas" },
+		{ "{'spec':{'nprocPerNode':'gpu'}}", "" },
+		{ "{'spec':{'nprocPerNode':'8'}}", "" },
+		{ "{'spec':{'nprocPerNode':'many'}}",
+		  "spec.nprocPerNode: Invalid value: \"many\": must be auto, cpu, gpu or a number from 1 to 65536" },
 		{ "{'spec':{'pytorchReplicaSpecs':null}}",
 		  "spec.pytorchReplicaSpecs: Required value: must be specified" },
 		{ "{'metadata':{'name':'1a'}}",
@@ -228,6 +245,11 @@ TEST("rules of PyTorchJobs of v1alpha1")
 		{ "{'spec':{'replicaSpecs':[{'replicaType':'PS'," POD("pytorch") "},{" POD("pytorch") "}]}}",
 		  "spec.replicaSpecs[0].replicaType: Unsupported value: \"PS\": supported values: \"MASTER\", "
 		  "\"WORKER\"" },
+		{ "{'spec':{'masterPort':'abc'}}",
+		  "spec.masterPort: Invalid value: \"abc\": must be a number from 1 to 65535" },
+		{ "{'spec':{'masterPort':70000}}",
+		  "spec.masterPort: Invalid value: 70000: must be a number from 1 to 65535" },
+		{ "{'spec':{'masterPort':8080}}", "" },
 		{ "{'spec':{'replicaSpecs':[7]}}",
 		  "spec: Invalid value: null: json: cannot unmarshal number 7 into Go struct field "
 		  "PyTorchJobSpec.spec.replicaSpecs[0] of type v1alpha1.PyTorchReplicaSpec" },
