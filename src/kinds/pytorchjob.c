@@ -345,12 +345,11 @@ static void from_storage(json_t *obj)
 
 #define PYTORCHJOB_KIND                                                                                                \
 	.group = "kubeflow.org", .kind = "PyTorchJob", .plural = "pytorchjobs", .singular = "pytorchjob",              \
-	.namespaced = true, .flags = KIND_STATUS | KIND_GENERATION, .verbs = VERBS_ALL
+	.namespaced = true, .name_rule = NAME_LABEL_1035, .flags = KIND_STATUS | KIND_GENERATION, .verbs = VERBS_ALL
 
 const struct kind kind_pytorchjob = {
 	PYTORCHJOB_KIND,
 	.version = "v1",
-	.name_rule = NAME_LABEL_1035,
 	.message = &pytorchjob,
 	KIND_COLUMNS(training_columns),
 	KIND_SUBRESOURCES(status_scale),

@@ -337,6 +337,24 @@ TEST("a name that is too long for its replicas' names is refused")
 	test_rules(&kind_tfjob_v1alpha2, TFJOB, rows, ARRAY_SIZE(rows));
 }
 
+#define LONG_NAME "a234567890123456789012345678901234567890123456789012345678901234567890123"
+#define LABEL_1035_RULE                                                                                                \
+	"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic "        \
+	"character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for "            \
+	"validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
+
+TEST("a name that the stored version would refuse is refused in every version")
+{
+	static const struct rule_row rows[] = {
+		{ "{'metadata':{'name':'a.b'}}", "metadata.name: Invalid value: \"a.b\": " LABEL_1035_RULE },
+		{ "{'metadata':{'name':'" LONG_NAME "'}}",
+		  "metadata.name: Invalid value: \"" LONG_NAME "\": must be no more than 63 characters" }
+	};
+
+	test_rules(&kind_pytorchjob_v1alpha1, OLD_PYTORCHJOB, rows, ARRAY_SIZE(rows));
+	test_rules(&kind_tfjob_v1alpha2, TFJOB, rows, 1);
+}
+
 TEST("annotations that mean something are checked, in every version")
 {
 	static const struct rule_row rows[] = {
