@@ -338,6 +338,18 @@ static void tell_restart(struct training_work *w, const struct replica *r)
 	tell(w, "Restarting", true, text.p);
 }
 
+/* A program that its pod will run again is told of once, until all run. */
+static void tell_down(struct training_work *w)
+{
+	if (training_condition_of(w->status, "Restarting", "True"))
+		return;
+	for (size_t i = 0; i < w->n; i++)
+		if (w->replicas[i].is == REPLICA_DOWN) {
+			tell_restart(w, &w->replicas[i]);
+			return;
+		}
+}
+
 /* What is counted here is done by the next plan, when the number is stored. */
 static void count_restart(struct training_work *w, const struct replica *r)
 {
@@ -407,6 +419,8 @@ static bool look_at_failures(struct training_work *w)
 	}
 	if (first)
 		restart(w, first);
+	else
+		tell_down(w);
 	return false;
 }
 

@@ -348,6 +348,11 @@ TEST("a replica that fails is run again or ends the job, as its policy says")
 		{ TF(PS("OnFailure")), RESTARTS("'replicas':{'worker-1':{'restarts':1,'succeeded':true,'run':1}}"), "ps-0:R worker-0:R", "Created Running PS=1/0/0 Worker=1/1/0 !TFJobRunning" },
 		{ TF(PS("OnFailure")), RESTARTS("'replicas':{'worker-1':{'restarts':1}}"), "ps-0:R worker-0:R worker-1:P#1", "Created Restarting PS=1/0/0 Worker=1/0/0" },
 		{ TF(PS("OnFailure")), RESTARTS("'replicas':{'worker-1':{'restarts':1}}"), "ps-0:R worker-0:R worker-1:R#1", "Created Running PS=1/0/0 Worker=2/0/0 !TFJobRunning" },
+		/* restarted in place, it is not at work meanwhile */
+		{ TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:R*2c", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
+		{ TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:Pci", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
+		{ TF(PS("OnFailure")), RESTARTS("'replicas':{}"), "ps-0:R worker-0:R worker-1:R*3c", "Created Restarting PS=1/0/0 Worker=1/0/1" },
+		{ TF(PS("OnFailure")), RESTARTS("'replicas':{}"), "ps-0:R worker-0:R worker-1:R*4", "Created Running PS=1/0/0 Worker=2/0/0 !TFJobRunning" },
 		/* the next time it waits a little */
 		{ TF(PS("OnFailure")), RESTARTS("'replicas':{'worker-1':{'restarts':5}}"), "ps-0:R worker-0:R", "Created Restarting PS=1/0/0 Worker=1/0/0" },
 		/* clang-format on */
