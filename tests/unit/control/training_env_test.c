@@ -158,9 +158,9 @@ TEST("variables of PyTorch, Paddle and MPI")
 		{ "PyTorchJob", NULL, TORCH, "Worker", 2, "WORLD_SIZE", "4" },
 		{ "PyTorchJob", NULL, TORCH, "Worker", 2, "PET_NNODES", "4" },
 		{ "PyTorchJob", NULL, TORCH, "Worker", 2, "PET_NPROC_PER_NODE", "auto" },
-		{ "PyTorchJob", NULL, "'nprocPerNode':'auto','elasticPolicy':{'nProcPerNode':2}," TORCH, "Worker", 0, "PET_NPROC_PER_NODE", "2" },
-		{ "PyTorchJob", NULL, "'nprocPerNode':'auto','elasticPolicy':{'nProcPerNode':2}," TORCH, "Worker", 0, "WORLD_SIZE", "8" },
-		{ "PyTorchJob", NULL, "'nprocPerNode':'3','elasticPolicy':{'nProcPerNode':2}," TORCH, "Worker", 0, "PET_NPROC_PER_NODE", "3" },
+		{ "PyTorchJob", NULL, TORCH ",'nprocPerNode':'auto','elasticPolicy':{'nProcPerNode':2}", "Worker", 0, "PET_NPROC_PER_NODE", "2" },
+		{ "PyTorchJob", NULL, TORCH ",'nprocPerNode':'auto','elasticPolicy':{'nProcPerNode':2}", "Worker", 0, "WORLD_SIZE", "8" },
+		{ "PyTorchJob", NULL, TORCH ",'nprocPerNode':'3','elasticPolicy':{'nProcPerNode':2}", "Worker", 0, "PET_NPROC_PER_NODE", "3" },
 		{ "PyTorchJob", NULL, TORCH, "Worker", 2, "PET_RDZV_ENDPOINT", "-" },
 		{ "PyTorchJob", NULL, TORCH_PROCS, "Worker", 2, "WORLD_SIZE", "16" },
 		{ "PyTorchJob", NULL, TORCH_PROCS, "Worker", 2, "PET_NPROC_PER_NODE", "4" },
@@ -280,15 +280,16 @@ TEST("a pod runs again as its replica's policy says, and its end is told with it
 		jsonx_set_new(obj, "spec.tfReplicaSpecs.Worker.restartPolicy", json_string(rows[i].policy));
 		if (rows[i].gang)
 			jsonx_set_new(obj, "metadata.annotations", json_pack("{s:s}", TRAINING_RESTART, "gang"));
+		jsonx_set_new(obj, "spec.tfReplicaSpecs.Worker.template.spec.initContainers",
+			      json_pack("[{s:s}]", "name", "fetch"));
 		pod = pod_of("TFJob", obj, "Worker", 1, 0);
 		CHECK_STR(jsonx_str(pod, "spec.restartPolicy"), rows[i].wanted);
+		CHECK_STR(
+			jsonx_str(json_array_get(jsonx_at(pod, "spec.initContainers"), 0), "terminationMessagePolicy"),
+			"FallbackToLogsOnError");
 		CHECK_STR(jsonx_str(json_array_get(jsonx_at(pod, "spec.containers"), 0), "terminationMessagePolicy"),
-			  jsonx_set_new(obj, "spec.tfReplicaSpecs.Worker.template.spec.initContainers",
-					json_pack("[{s:s}]", "name", "fetch"));
 			  "FallbackToLogsOnError");
 	}
-	CHECK_STR(jsonx_str(json_array_get(jsonx_at(pod, "spec.initContainers"), 0), "terminationMessagePolicy"),
-		  "FallbackToLogsOnError");
 }
 
 TEST("pods say which gang they belong to, and of which run they are")
