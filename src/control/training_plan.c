@@ -108,6 +108,19 @@ static json_t *record_of(struct training_work *w, const struct replica *r)
 	return object_at(object_at(w->status, "replicas"), r->name);
 }
 
+static bool has_failed(const struct replica *r)
+{
+	return r->is == REPLICA_FAILED || r->is == REPLICA_DOWN;
+}
+
+static void tell_exit(struct training_work *w, const struct replica *r)
+{
+	int code = has_failed(r) ? replica_end(r).code : -1;
+
+	if (code >= 0)
+		note(w, false, "ExitedWithCode", "Pod: %s.%s exited with code %d", w->job->ns, r->pod->name, code);
+}
+
 /* For whoever asks when its pod has gone, or was stopped with the others. */
 static void record_exit(struct training_work *w, const struct replica *r)
 {
@@ -127,13 +140,9 @@ static void fail_by_limit(struct training_work *w, const char *why, const struct
 		sbuf_adds(&text, ". ");
 		replica_blame(r, &text);
 		record_exit(w, r);
+		tell_exit(w, r);
 	}
 	finish(w, false, text.p);
-}
-
-static bool has_failed(const struct replica *r)
-{
-	return r->is == REPLICA_FAILED || r->is == REPLICA_DOWN;
 }
 
 static int count_failed(const struct training_work *w, const struct training_role *role)
@@ -156,6 +165,7 @@ static void fail_by(struct training_work *w, const struct replica *r)
 	sbuf_adds(&text, ". ");
 	replica_blame(r, &text);
 	record_exit(w, r);
+	tell_exit(w, r);
 	finish(w, false, text.p);
 }
 
@@ -202,34 +212,7 @@ static void clean_up(struct training_work *w)
 		again_in(w, left);
 }
 
-/* ---- suspended ---- */
-
-static void suspend(struct training_work *w)
-{
-	auto_free char *who = title(w->job);
-	auto_free char *message = xasprintf("%s is suspended.", who);
-
-	for (size_t i = 0; i < w->v->n; i++)
-		remove_pod(w, w->v->pods[i]);
-	for (size_t i = 0; i < w->v->nservices; i++)
-		drop_service(w, w->v->services[i]);
-	/* Also what a node says of a pod that ends in this moment. */
-	training_forget(w->status);
-	if (!training_condition_of(w->status, "Suspended", "True"))
-		tell(w, "Suspended", false, message);
-}
-
-static void resume(struct training_work *w)
-{
-	auto_free char *who = title(w->job);
-	auto_free char *message = xasprintf("%s is resumed.", who);
-	auto_free char *reason = xasprintf("%sResumed", w->job->form->kind);
-
-	training_set_condition(w, "Suspended", false, "Resumed", message);
-	note(w, false, reason, "%s", message);
-}
-
-/* ---- while it runs ---- */
+/* ---- the beginning ---- */
 
 static void warn_of_policy(struct training_work *w)
 {
@@ -254,6 +237,36 @@ static void begin(struct training_work *w)
 		warn_of_policy(w);
 	}
 }
+
+/* ---- suspended ---- */
+
+static void suspend(struct training_work *w)
+{
+	auto_free char *who = title(w->job);
+	auto_free char *message = xasprintf("%s is suspended.", who);
+
+	for (size_t i = 0; i < w->v->n; i++)
+		remove_pod(w, w->v->pods[i]);
+	for (size_t i = 0; i < w->v->nservices; i++)
+		drop_service(w, w->v->services[i]);
+	/* Also what a node says of a pod that ends in this moment. */
+	training_forget(w->status);
+	begin(w);
+	if (!training_condition_of(w->status, "Suspended", "True"))
+		tell(w, "Suspended", false, message);
+}
+
+static void resume(struct training_work *w)
+{
+	auto_free char *who = title(w->job);
+	auto_free char *message = xasprintf("%s is resumed.", who);
+	auto_free char *reason = xasprintf("%sResumed", w->job->form->kind);
+
+	training_set_condition(w, "Suspended", false, "Resumed", message);
+	note(w, false, reason, "%s", message);
+}
+
+/* ---- while it runs ---- */
 
 static bool a_role_runs(const struct training_work *w)
 {
@@ -322,7 +335,6 @@ static void tell_restart(struct training_work *w, const struct replica *r)
 {
 	auto_sbuf struct sbuf text = SBUF(1024);
 	auto_free char *who = title(w->job);
-	int code = has_failed(r) ? replica_end(r).code : -1;
 	int failed = count_failed(w, r->role);
 
 	sbuf_addf(&text, "%s is restarting", who);
@@ -333,8 +345,7 @@ static void tell_restart(struct training_work *w, const struct replica *r)
 		replica_blame(r, &text);
 	else
 		sbuf_addf(&text, "%s was deleted", r->name);
-	if (code >= 0)
-		note(w, false, "ExitedWithCode", "Pod: %s.%s exited with code %d", w->job->ns, r->pod->name, code);
+	tell_exit(w, r);
 	tell(w, "Restarting", true, text.p);
 }
 

@@ -321,24 +321,24 @@ TEST("a replica that fails is run again or ends the job, as its policy says")
 {
 	static const struct row v1[] = {
 		/* clang-format off */
-		{ TF(PS("Never")), RUNS, "ps-0:R worker-0:R worker-1:F", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
-		{ TF(PS("Never")), RUNS, "ps-0:F worker-0:R worker-1:R", "Created Running- Failed PS=0/0/1 Worker=0/0/0 !TFJobFailed" },
+		{ TF(PS("Never")), RUNS, "ps-0:R worker-0:R worker-1:F", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
+		{ TF(PS("Never")), RUNS, "ps-0:F worker-0:R worker-1:R", "Created Running- Failed PS=0/0/1 Worker=0/0/0 !ExitedWithCode !TFJobFailed" },
 		{ TF(PS("Never")), RUNS, "ps-0:R worker-0:R worker-1:F!-1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
 		{ TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:F", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
 		{ TF(PS("Always")), RUNS, "ps-0:R worker-0:R worker-1:F!-1", "Created Restarting PS=1/0/0 Worker=1/0/1 !TFJobRestarting" },
 		/* exit codes of v1: 128 and above */
-		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
-		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!127", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
+		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!127", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
 		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!128", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
 		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!139", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
 		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!255", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
 		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!-1", "Created Restarting PS=1/0/0 Worker=1/0/1 !TFJobRestarting" },
-		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:Fi!1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:Fi!1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
 		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:Fi!137", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
 		/* workers that come and go */
 		{ "'enableDynamicWorker':true," TF(PS("Never")), RUNS, "ps-0:R worker-0:R worker-1:F", "Created Running PS=1/0/0 Worker=1/0/1" },
-		{ "'enableDynamicWorker':true," TF(PS("Never")), RUNS, "ps-0:R worker-0:F worker-1:F", "Created Running- Failed PS=0/0/0 Worker=0/0/2 !TFJobFailed" },
-		{ "'enableDynamicWorker':true," TF(PS("Never")), RUNS, "ps-0:F worker-0:R worker-1:R", "Created Running- Failed PS=0/0/1 Worker=0/0/0 !TFJobFailed" },
+		{ "'enableDynamicWorker':true," TF(PS("Never")), RUNS, "ps-0:R worker-0:F worker-1:F", "Created Running- Failed PS=0/0/0 Worker=0/0/2 !ExitedWithCode !TFJobFailed" },
+		{ "'enableDynamicWorker':true," TF(PS("Never")), RUNS, "ps-0:F worker-0:R worker-1:R", "Created Running- Failed PS=0/0/1 Worker=0/0/0 !ExitedWithCode !TFJobFailed" },
 		/* once counted, the pod goes, and another comes when it is gone */
 		{ TF(PS("OnFailure")), RESTARTS("'replicas':{'worker-1':{'restarts':1}}"), "ps-0:R worker-0:R worker-1:F", "-worker-1 Created Restarting PS=1/0/0 Worker=1/0/0" },
 		{ TF(PS("OnFailure")), RESTARTS("'replicas':{'worker-1':{'restarts':1}}"), "ps-0:R worker-0:R worker-1:Fx", "Created Restarting PS=1/0/0 Worker=1/0/0" },
@@ -363,16 +363,16 @@ TEST("a replica that fails is run again or ends the job, as its policy says")
 		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!137", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
 		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!138", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
 		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!143", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
-		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!139", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
-		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!128", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
-		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!139", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
+		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!128", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
+		{ TF(PS("ExitCode")), RUNS, "ps-0:R worker-0:R worker-1:F!1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
 		/* a Master decides here too */
 		{ TF(TF_ROLE("Master", 1, "Never") "," PS("Never")), RUNS, "master-0:S ps-0:R worker-0:R worker-1:R", "Created Running- Succeeded Master=0/1/0 PS=0/1/0 Worker=0/2/0 !TFJobSucceeded" },
 		/* clang-format on */
 	};
 	static const struct row torch[] = {
 		/* clang-format off */
-		{ TORCH("Never"), PRUNS, "master-0:R worker-0:F worker-1:R", "Created Running- Failed Master=0/0/0 Worker=0/0/1 !PyTorchJobFailed" },
+		{ TORCH("Never"), PRUNS, "master-0:R worker-0:F worker-1:R", "Created Running- Failed Master=0/0/0 Worker=0/0/1 !ExitedWithCode !PyTorchJobFailed" },
 		{ TORCH("OnFailure"), PRUNS, "master-0:F worker-0:R worker-1:R", "Created Restarting Master=0/0/1 Worker=2/0/0 !ExitedWithCode !PyTorchJobRestarting" },
 		/* clang-format on */
 	};
@@ -388,22 +388,22 @@ TEST("the backoff limit counts new pods and restarts in place")
 {
 	static const struct row rows[] = {
 		/* clang-format off */
-		{ LIMIT(0) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:F", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ LIMIT(0) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:F", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
 		{ LIMIT(1) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:F", "Created Restarting PS=1/0/0 Worker=1/0/1 !ExitedWithCode !TFJobRestarting" },
-		{ LIMIT(1) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:F worker-1:F", "Created Running- Failed PS=0/0/0 Worker=0/0/2 !TFJobFailed" },
-		{ LIMIT(2) TF(PS("ExitCode")), WITH("'replicas':{'worker-1':{'restarts':2}}"), "ps-0:R worker-0:R worker-1:F!137#2", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
-		{ LIMIT(2) TF(PS("ExitCode")), WITH("'replicas':{'worker-0':{'restarts':1},'worker-1':{'restarts':1}}"), "ps-0:R worker-0:R#1 worker-1:F!137#1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
-		{ LIMIT(0) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:R*1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ LIMIT(1) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:F worker-1:F", "Created Running- Failed PS=0/0/0 Worker=0/0/2 !ExitedWithCode !TFJobFailed" },
+		{ LIMIT(2) TF(PS("ExitCode")), WITH("'replicas':{'worker-1':{'restarts':2}}"), "ps-0:R worker-0:R worker-1:F!137#2", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
+		{ LIMIT(2) TF(PS("ExitCode")), WITH("'replicas':{'worker-0':{'restarts':1},'worker-1':{'restarts':1}}"), "ps-0:R worker-0:R#1 worker-1:F!137#1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
+		{ LIMIT(0) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:R*1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
 		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*1", "Created Running PS=1/0/0 Worker=2/0/0" },
 		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*2", "Created Running PS=1/0/0 Worker=2/0/0" },
-		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*2c", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
-		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*3", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
-		{ LIMIT(0) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:Rc", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*2c", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
+		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R*1 worker-1:R*3", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
+		{ LIMIT(0) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:Rc", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
 		/* a pod that is lost takes its restarts with it */
 		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:F!-1*2", "Created Restarting PS=1/0/0 Worker=1/0/1 !TFJobRestarting" },
 		{ LIMIT(3) TF(PS("OnFailure")), RUNS, "ps-0:R worker-0:R worker-1:F!-1*3", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
 		{ LIMIT(3) TF(PS("OnFailure")), WITH("'replicas':{'worker-0':{'restarts':2}}"), "ps-0:R worker-0:R#2 worker-1:R*1", "Created Running PS=1/0/0 Worker=2/0/0" },
-		{ LIMIT(3) TF(PS("OnFailure")), WITH("'replicas':{'worker-0':{'restarts':2}}"), "ps-0:R worker-0:R#2 worker-1:R*1c", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ LIMIT(3) TF(PS("OnFailure")), WITH("'replicas':{'worker-0':{'restarts':2}}"), "ps-0:R worker-0:R#2 worker-1:R*1c", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
 		{ LIMIT(3) TF(PS("OnFailure")), WITH("'replicas':{'worker-0':{'restarts':3}}"), "ps-0:R worker-0:R#3 worker-1:R", "Created Running PS=1/0/0 Worker=2/0/0" },
 		/* clang-format on */
 	};
@@ -446,11 +446,11 @@ TEST("a gang restarts together")
 		/* also when a pod is taken from it */
 		{ TF(PS("OnFailure")), RUNS, "gang ps-0:R worker-0:R worker-1:Rx", "Created Restarting PS=1/0/0 Worker=1/0/1 !TFJobRestarting" },
 		/* but not what is not to be tried again */
-		{ TF(PS("Never")), RUNS, "gang ps-0:R worker-0:R worker-1:F", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
-		{ TF(PS("ExitCode")), RUNS, "gang ps-0:R worker-0:R worker-1:F!3", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ TF(PS("Never")), RUNS, "gang ps-0:R worker-0:R worker-1:F", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
+		{ TF(PS("ExitCode")), RUNS, "gang ps-0:R worker-0:R worker-1:F!3", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
 		/* two that fail at once are one restart */
 		{ LIMIT(1) TF(PS("OnFailure")), RUNS, "gang ps-0:R worker-0:F worker-1:F", "Created Restarting PS=1/0/0 Worker=0/0/2 !ExitedWithCode !TFJobRestarting" },
-		{ LIMIT(1) TF(PS("OnFailure")), WITH("'gangRestarts':1"), "gang ps-0:R#1 worker-0:F#1 worker-1:R#1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !TFJobFailed" },
+		{ LIMIT(1) TF(PS("OnFailure")), WITH("'gangRestarts':1"), "gang ps-0:R#1 worker-0:F#1 worker-1:R#1", "Created Running- Failed PS=0/0/0 Worker=0/0/1 !ExitedWithCode !TFJobFailed" },
 		/* clang-format on */
 	};
 
@@ -533,7 +533,7 @@ TEST("suspended, resumed, late")
 {
 	static const struct row rows[] = {
 		/* clang-format off */
-		{ SUSPEND TF(PS("Never")), "", "noservices", "Suspended !TFJobSuspended" },
+		{ SUSPEND TF(PS("Never")), "", "noservices", "Created Suspended !TFJobCreated !TFJobSuspended" },
 		{ SUSPEND TF(PS("Never")), RUNS, "ps-0:R worker-0:R", "-ps-0 -worker-0 S-ps-0 S-worker-0 S-worker-1 Created Running- Suspended !TFJobSuspended" },
 		{ SUSPEND TF(PS("Never")), "{'conditions':[" C("Created") "," C("Suspended") "]}", "noservices", "" },
 		{ TF(PS("Never")), "{'conditions':[" C("Created") "," C("Suspended") "]}", "", "+ps-0 +worker-0 +worker-1 Created Suspended- PS=0/0/0 Worker=0/0/0 !TFJobResumed" },
