@@ -168,6 +168,22 @@ kubectl apply -f - >/dev/null <<-END
 	  runPolicy: {backoffLimit: 1, ttlSecondsAfterFinished: 60, cleanPodPolicy: Running}
 	  paddleReplicaSpecs:
 	    Worker: {replicas: 2, restartPolicy: ExitCode, template: {spec: $(pod paddle sh, -c, "'echo \$PADDLE_MASTER; exit 143'")}}
+	---
+	apiVersion: kubeflow.org/v1
+	kind: PyTorchJob
+	metadata: {name: inplace}
+	spec:
+	  runPolicy: {backoffLimit: 0}
+	  pytorchReplicaSpecs:
+	    Master: {template: {spec: $(pod pytorch sleep, '"1000"')}}
+	    Worker: {template: {spec: $(pod pytorch sh, -c, "'echo cannot open data; exit 3'")}}
+	---
+	apiVersion: kubeflow.org/v1
+	kind: TFJob
+	metadata: {name: init}
+	spec:
+	  tfReplicaSpecs:
+	    Worker: {restartPolicy: ExitCode, template: {spec: {initContainers: [{name: fetch, image: host, command: [sh, -c, 'echo init says no; exit 1']}], $(pod tensorflow sleep, '"1000"' | cut -c2-)}}
 END
 ok "a worker that may not restart ends its job" eventually 60 is_state pytorchjob bad Failed
 is "which says who it was, and its last words" "$(message pytorchjob bad Failed)" 'PyTorchJob bad is failed because 1 Worker replica(s) failed. worker-1 exited with code 3; its last lines: no such data'
@@ -181,6 +197,14 @@ ok "a gang restarts whole" eventually 60 is_state pytorchjob together Succeeded
 is "everybody twice" "$(starts together) $(kubectl get pytorchjob together -o 'jsonpath={.status.gangRestarts}')" 'master master worker worker  1'
 ok "new pods count towards the limit" eventually 60 is_state paddlejob never Failed
 like "with the words of old" "$(message paddlejob never Failed)" '^Job never has failed because it has reached the specified backoff limit. worker-[01] exited with code 143; its last lines: (never-worker-0|[0-9.]+):36543$'
+ok "so do restarts in place" eventually 60 is_state pytorchjob inplace Failed
+is "with the same words" "$(message pytorchjob inplace Failed)" 'Job inplace has failed because it has reached the specified backoff limit. worker-0 exited with code 3; its last lines: cannot open data'
+is "whoever failed is counted and remembered" "$(kubectl get pytorchjob inplace -o 'jsonpath={.status.replicaStatuses.Worker.failed} {.status.replicas.worker-0.exitCode}')" '1 3'
+is "and stoker's exit status is its own" "$("$STOKER" follow inplace >/dev/null 2>&1; echo $?)" 3
+at_rest() { [ "$(kubectl get pod inplace-worker-0 -o 'jsonpath={.status.phase} {.status.containerStatuses[0].state.terminated.exitCode}')" = 'Failed 3' ]; }
+ok "nothing of it waits for another run" eventually 30 at_rest
+ok "an init container that fails ends its job by its exit code" eventually 60 is_state tfjob init Failed
+like "and is named" "$(message tfjob init Failed)" "worker-0's init container fetch exited with code 1; its last lines: init says no\$"
 like "events tell the story" "$(kubectl get events --field-selector involvedObject.name=again -o 'jsonpath={range .items[*]}{.reason} {end}')" 'TFJobCreated.*SuccessfulCreateService.*SuccessfulCreatePod.*ExitedWithCode.*TFJobRestarting.*TFJobSucceeded'
 
 # --- gangs: two jobs that each need the whole machine ---
