@@ -296,6 +296,8 @@ TEST("rules of PaddleJobs, MPIJobs, Notebooks and InferenceServices")
 	}
 }
 
+#define CONDITION(type_, status_) "{'type':'" type_ "','status':'" status_ "'}"
+
 TEST("columns of training jobs")
 {
 	static const struct {
@@ -358,8 +360,6 @@ TEST("a name that the stored version would refuse is refused in every version")
 TEST("annotations that mean something are checked, in every version")
 {
 	static const struct rule_row rows[] = {
-#define CONDITION(type_, status_) "{'type':'" type_ "','status':'" status_ "'}"
-
 		{ "{'metadata':{'annotations':{'stoker.dev/restart':'gang','stoker.dev/hang-after':'10m'}}}", "" },
 		{ "{'metadata':{'annotations':{'stoker.dev/hang-after':'00:10:00'}}}", "" },
 		{ "{'metadata':{'annotations':{'stoker.dev/hang-after':'1s'}}}", "" },
