@@ -220,7 +220,8 @@ s3crettouch: cannot touch '/cfg/x': Read-only file system
 0
 3epochs"
 uid=$(get pod downward .metadata.uid)
-is "downwardAPI" "$(says downward)" "downward${uid}app=\"downward\"50064default444
+is "downwardAPI" "$(says downward)" "downward${uid}app=\"downward\"
+stoker.dev/queue=\"batch\"50064default444
 same"
 failed_mount "a missing configMap is an event" no-map 'configmap "late-map" not found'
 failed_mount "a missing secret too" no-secret 'secret "late-secret" not found'
@@ -248,7 +249,8 @@ ok "also in a projected volume" eventually 20 inside_is running /all/cfg/e 9
 ok "a changed secret" eventually 20 inside_is running /key/k n3w
 ok "and there too" eventually 20 inside_is running /all/key n3w
 ok "an optional configMap that comes later" eventually 20 inside_is running /late/x here
-ok "changed labels" eventually 20 inside_is running /down/labels 'app="renamed"'
+ok "changed labels" eventually 20 inside_is running /down/labels 'app="renamed"
+stoker.dev/queue="batch"'
 ok "changed annotations" eventually 20 sh -c "kubectl exec running -- grep -x 'note=\"second\"' /down/notes"
 is "a subPath keeps what it was, as in Kubernetes" "$(inside running cat /fixed)" 3
 k delete cm later >/dev/null
