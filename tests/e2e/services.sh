@@ -129,7 +129,7 @@ for ((i = 0; i < 100; i++)); do
 	[ -n "$WHY" ] && break
 	sleep 0.05
 done
-is "a pod without room is told why" "$WHY" "0/1 nodes are available: 1 Insufficient nvidia.com/gpu."
+is "a pod without room is told why" "$WHY" "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. It can never start here: needs 3 GPUs on one node, the largest node has 2 GPUs"
 like "and an event says so" "$(kubectl get events --field-selector involvedObject.name=greedy)" FailedScheduling
 
 kubectl delete service web >/dev/null
