@@ -27,6 +27,9 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "base/time_zone.h"
+#include "kinds/pod_templates.h"
+#include "kinds/work_rules.h"
+#include "kinds/workloads.h"
 
 typedef int admit_fn(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 
@@ -114,6 +117,24 @@ static int admit_time_zone(struct api *api, const struct api_request *req, json_
 			    "unknown time zone %s", zone);
 }
 
+static void check_template_rules(void *arg, const json_t *tpl)
+{
+	work_rules_check(tpl, NULL, PATH_FIELD(NULL, "template"), arg);
+}
+
+/* When work may start: annotations that nobody understands would let it start at once, or never. */
+static int admit_work_rules(struct api *api, const struct api_request *req, json_t *obj, const json_t *old,
+			    struct err *e)
+{
+	(void)api;
+	if (req->subresource || (!is_workload(req->kind) && !pod_templates_lead(req->kind)))
+		return 0;
+	work_rules_check(obj, old, NULL, e);
+	if (!old)
+		pod_templates_each(req->kind, obj, check_template_rules, e);
+	return e->kind == ERR_NONE ? 0 : -1;
+}
+
 struct admit_rule {
 	const char *group, *plural; /* NULL: every kind */
 	admit_fn *fn;
@@ -134,6 +155,7 @@ static const struct admit_rule rules[] = {
 	{ "", "pods", pod_security_admit },
 	{ "", "pods", limit_range_default },
 	{ NULL, NULL, owner_cycle_admit },
+	{ NULL, NULL, admit_work_rules },
 };
 
 static const struct admit_rule assigners[] = {

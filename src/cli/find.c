@@ -7,7 +7,6 @@
 #include "cli/find.h"
 
 #include <stdio.h>
-#include <strings.h>
 
 #include "base/jsonx.h"
 #include "base/limits.h"
@@ -18,85 +17,7 @@
 #include "kinds/names.h"
 #include "kinds/rest.h"
 
-const struct kind *const workloads[] = {
-	&kind_job,
-	&kind_cron_job,
-	&kind_tfjob,
-	&kind_pytorchjob,
-	&kind_paddlejob,
-	&kind_mpijob,
-	&kind_pbsjob,
-	&kind_notebook,
-	&kind_build,
-	&kind_inference_service,
-	&kind_deployment,
-	&kind_stateful_set,
-	&kind_daemon_set,
-	&kind_replica_set,
-	&kind_replication_controller,
-	&kind_pod,
-	NULL,
-};
-
-#define WORKLOADS (ARRAY_SIZE(workloads) - 1)
-
-size_t workloads_count(void)
-{
-	return WORKLOADS;
-}
-
-bool is_workload(const struct kind *k)
-{
-	for (size_t i = 0; i < WORKLOADS; i++)
-		if (workloads[i] == k)
-			return true;
-	return false;
-}
-
-static bool in_group(const struct kind *k, const char *api_version)
-{
-	size_t n = strlen(k->group);
-
-	return n ? strncmp(api_version, k->group, n) == 0 && api_version[n] == '/' : !strchr(api_version, '/');
-}
-
-const struct kind *workload_of(const json_t *obj)
-{
-	const char *kind = jsonx_str_or(obj, "kind", "");
-	const char *version = jsonx_str_or(obj, "apiVersion", "");
-
-	for (size_t i = 0; i < WORKLOADS; i++)
-		if (streq(workloads[i]->kind, kind) && in_group(workloads[i], version))
-			return workloads[i];
-	return NULL;
-}
-
 /* ---- words for kinds ---- */
-
-static bool word_is(struct str word, const char *name)
-{
-	return word.n && name && strlen(name) == word.n && strncasecmp(word.p, name, word.n) == 0;
-}
-
-/* "jobs.batch", "jobs.v1.batch": a name and what narrows it down. */
-static bool matches(const struct kind *k, struct str word)
-{
-	struct str rest = word;
-	struct str first;
-	struct str version;
-	bool named;
-
-	str_split(&rest, '.', &first);
-	named = word_is(first, k->plural) || word_is(first, k->singular) || word_is(first, k->kind);
-	for (size_t i = 0; k->short_names && k->short_names[i]; i++)
-		named |= word_is(first, k->short_names[i]);
-	if (!named || first.n == word.n)
-		return named;
-	if (word_is(rest, k->group))
-		return true;
-	str_split(&rest, '.', &version);
-	return word_is(version, k->version) && word_is(rest, k->group);
-}
 
 const struct kind *find_kind(struct str word)
 {
@@ -104,7 +25,7 @@ const struct kind *find_kind(struct str word)
 
 	for (size_t t = 0; t < ARRAY_SIZE(tables); t++)
 		for (size_t i = 0; tables[t][i]; i++)
-			if (matches(tables[t][i], word))
+			if (kind_is_called(tables[t][i], word))
 				return tables[t][i];
 	return NULL;
 }
@@ -370,7 +291,7 @@ int find_one(struct client *c, const char *arg, const char *ns, bool any_kind, s
 		return err_set(e, ERR_BAD_REQUEST, "\"%s\" cannot be a name: %s", name, complaint);
 	if (k && (ns || !k->namespaced))
 		return find_exact(c, k, name, ns, ret, e);
-	return find_any(c, k ? &k : workloads, k ? 1 : WORKLOADS, name, ns, ret, e);
+	return find_any(c, k ? &k : workloads, k ? 1 : workloads_count(), name, ns, ret, e);
 }
 
 /* ---- its pods ---- */

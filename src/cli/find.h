@@ -10,14 +10,7 @@
 #include <jansson.h>
 
 #include "client/client.h"
-#include "kinds/kind.h"
-
-/* Every kind of workload, those that people write themselves first; NULL at the end. */
-extern const struct kind *const workloads[];
-size_t workloads_count(void);
-bool is_workload(const struct kind *k);
-/* The kind of an object that says its apiVersion and kind, by group: a workload or NULL. */
-const struct kind *workload_of(const json_t *obj);
+#include "kinds/workloads.h"
 
 /* "job", "jobs", "Job", "jobs.batch", "jobs.v1.batch", "sts": any kind that is built in, or NULL. */
 const struct kind *find_kind(struct str word);

@@ -15,6 +15,7 @@
 #include "kinds/pod_templates.h"
 #include "kinds/quantity.h"
 #include "kinds/rest.h"
+#include "kinds/workloads.h"
 
 static const struct {
 	const char *name;
@@ -412,24 +413,23 @@ static void read_inference(const json_t *obj, struct work *w)
 static const struct reader {
 	const struct kind *kind;
 	void (*read)(const json_t *obj, struct work *w);
-	bool ends;
 } readers[] = {
-	{ &kind_pod, read_pod, true },
-	{ &kind_job, read_job, true },
-	{ &kind_tfjob, read_training, true },
-	{ &kind_pytorchjob, read_training, true },
-	{ &kind_paddlejob, read_training, true },
-	{ &kind_mpijob, read_training, true },
-	{ &kind_pbsjob, read_pbs, true },
-	{ &kind_build, read_build, true },
-	{ &kind_cron_job, read_cron_job, false },
-	{ &kind_deployment, read_replicas, false },
-	{ &kind_replica_set, read_replicas, false },
-	{ &kind_replication_controller, read_replicas, false },
-	{ &kind_stateful_set, read_replicas, false },
-	{ &kind_daemon_set, read_daemon_set, false },
-	{ &kind_notebook, read_notebook, false },
-	{ &kind_inference_service, read_inference, false },
+	{ &kind_pod, read_pod },
+	{ &kind_job, read_job },
+	{ &kind_tfjob, read_training },
+	{ &kind_pytorchjob, read_training },
+	{ &kind_paddlejob, read_training },
+	{ &kind_mpijob, read_training },
+	{ &kind_pbsjob, read_pbs },
+	{ &kind_build, read_build },
+	{ &kind_cron_job, read_cron_job },
+	{ &kind_deployment, read_replicas },
+	{ &kind_replica_set, read_replicas },
+	{ &kind_replication_controller, read_replicas },
+	{ &kind_stateful_set, read_replicas },
+	{ &kind_daemon_set, read_daemon_set },
+	{ &kind_notebook, read_notebook },
+	{ &kind_inference_service, read_inference },
 };
 
 static const struct reader *reader_of(const struct kind *k)
@@ -442,9 +442,7 @@ static const struct reader *reader_of(const struct kind *k)
 
 bool work_ends(const struct kind *k)
 {
-	const struct reader *r = reader_of(k);
-
-	return r && r->ends;
+	return workload_ends(k);
 }
 
 /* ---- GPUs ---- */

@@ -2,18 +2,13 @@
 /* pod_work.c - see pod_work.h */
 #include "sched/pod_work.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "kinds/walltime.h"
-
-static const char *annotation(const json_t *pod, const char *key)
-{
-	const char *text = json_string_value(json_object_get(jsonx_at(pod, "metadata.annotations"), key));
-
-	return text ? text : "";
-}
 
 /* A time as objects have it, in ms; 0 if it is none. */
 static int64_t time_ms(const char *text)
@@ -26,11 +21,11 @@ static int64_t time_ms(const char *text)
 /* A gang of one is a pod like any other, and so is a pod that is on its way out: its gang does without it. */
 static void read_gang(const json_t *pod, struct pod_work *ret)
 {
-	const char *gang = jsonx_at(pod, "metadata.deletionTimestamp") ? "" : annotation(pod, "stoker.dev/gang");
+	const char *gang = jsonx_at(pod, "metadata.deletionTimestamp") ? "" : work_note(pod, "stoker.dev/gang");
 	int64_t size = 0;
 
 	ret->facts.size = 1;
-	if (*gang && str_int64(annotation(pod, "stoker.dev/gang-size"), 2, LIMIT_GANG, &size)) {
+	if (*gang && str_int64(work_note(pod, "stoker.dev/gang-size"), 2, LIMIT_GANG, &size)) {
 		ret->facts.size = (size_t)size;
 		ret->key = xasprintf("%s/%s", ret->ns, gang);
 	} else {
@@ -39,30 +34,27 @@ static void read_gang(const json_t *pod, struct pod_work *ret)
 	ret->facts.key = ret->key;
 }
 
-static unsigned read_holds(const char *text)
+unsigned work_holds(const json_t *obj)
 {
-	static const struct {
-		const char *name;
-		enum work_hold hold;
-	} names[] = {
-		{ "user", HOLD_USER }, { "operator", HOLD_OPERATOR }, { "system", HOLD_SYSTEM }, { "after", HOLD_AFTER }
-	};
-	struct str rest = str_of(text);
-	unsigned holds = 0;
-	struct str word;
+	unsigned bits;
 
-	while (str_split(&rest, ',', &word))
-		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-			if (str_eq(str_trim(word), names[i].name))
-				holds |= names[i].hold;
-	return holds;
+	static_assert((int)HOLD_USER == HOLD_WORD_USER && (int)HOLD_OPERATOR == HOLD_WORD_OPERATOR &&
+			      (int)HOLD_SYSTEM == HOLD_WORD_SYSTEM,
+		      "holds are numbered alike");
+	hold_parse(work_note(obj, HOLD_ANNOTATION), &bits);
+	return bits;
+}
+
+int64_t work_not_before(const json_t *obj)
+{
+	return time_ms(work_note(obj, NOT_BEFORE_ANNOTATION));
 }
 
 static int64_t read_walltime(const json_t *pod)
 {
 	int64_t seconds;
 
-	if (walltime_parse(annotation(pod, WALLTIME_ANNOTATION), &seconds))
+	if (walltime_parse(work_note(pod, WALLTIME_ANNOTATION), &seconds))
 		return seconds * 1000;
 	seconds = jsonx_int_or(pod, "spec.activeDeadlineSeconds", -1);
 	return seconds > 0 && seconds < INT64_MAX / 1000 ? seconds * 1000 : WALLTIME_NONE;
@@ -100,9 +92,9 @@ static bool is_ours(const json_t *pod)
 /* Those that were chosen, or those that its node chose itself, for a pod that came there by hand. */
 static card_set read_cards(const json_t *pod)
 {
-	card_set given = card_set_read(annotation(pod, GIVEN_ANNOTATION));
+	card_set given = card_set_read(work_note(pod, GIVEN_ANNOTATION));
 
-	return given ? given : card_set_read(annotation(pod, CARDS_ANNOTATION));
+	return given ? given : card_set_read(work_note(pod, CARDS_ANNOTATION));
 }
 
 void pod_work_read(const json_t *pod, struct pod_work *ret)
@@ -121,13 +113,13 @@ void pod_work_read(const json_t *pod, struct pod_work *ret)
 	};
 	ret->facts = (struct work_facts){
 		.queue = or_else(json_string_value(json_object_get(labels, QUEUE_LABEL)), QUEUE_DEFAULT),
-		.user = or_else(annotation(pod, USER_ANNOTATION), ret->ns),
-		.group = annotation(pod, GROUP_ANNOTATION),
+		.user = or_else(work_note(pod, USER_ANNOTATION), ret->ns),
+		.group = work_note(pod, GROUP_ANNOTATION),
 		.priority = jsonx_int_or(pod, "spec.priority", 0),
 		.submitted_ms = time_ms(jsonx_str(pod, "metadata.creationTimestamp")),
-		.not_before_ms = time_ms(annotation(pod, NOT_BEFORE_ANNOTATION)),
+		.not_before_ms = work_not_before(pod),
 		.walltime_ms = read_walltime(pod),
-		.holds = read_holds(annotation(pod, HOLD_ANNOTATION)),
+		.holds = work_holds(pod),
 		.may_preempt = !streq(jsonx_str_or(pod, "spec.preemptionPolicy", ""), "Never"),
 		.may_requeue = pod_controller(pod) != NULL,
 	};

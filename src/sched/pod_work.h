@@ -13,6 +13,7 @@
 #define STOKER_SCHED_POD_WORK_H
 
 #include "kinds/queue.h"
+#include "kinds/work_rules.h"
 #include "sched/world.h"
 
 #define GIVEN_ANNOTATION "stoker.dev/cards"
@@ -29,6 +30,9 @@ struct pod_work {
 	bool ours;          /* to place: without a node, our scheduler's, not gated and not going */
 };
 
+/* What any object says about when its work may start: its holds, and a time or 0. */
+unsigned work_holds(const json_t *obj);
+int64_t work_not_before(const json_t *obj);
 void pod_work_read(const json_t *pod, struct pod_work *ret);
 void pod_work_done(struct pod_work *p);
 /* The ownerReference of who controls it, or NULL.  Borrowed. */
