@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/budget.h"
 
 static int check_name(const struct api_request *req, const char *kind, struct err *e)
 {
@@ -156,39 +157,6 @@ static bool on_budget(void *arg, const struct api_item *item)
 	return true;
 }
 
-/* A budget counts pods that run; to remove any other disturbs nobody. */
-static bool needs_budget(const json_t *pod)
-{
-	static const char *const idle[] = { "Pending", "Succeeded", "Failed" };
-	const char *phase = jsonx_str_or(pod, "status.phase", "");
-
-	for (size_t i = 0; i < ARRAY_SIZE(idle); i++)
-		if (streq(phase, idle[i]))
-			return false;
-	return !jsonx_at(pod, "metadata.deletionTimestamp");
-}
-
-static bool is_ready(const json_t *pod)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(pod, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "Ready"))
-			return str_same(jsonx_str(c, "status"), "True");
-	return false;
-}
-
-/* A pod that is not ready counts for nothing, so it may go if the others are enough or the budget does not mind. */
-static bool goes_uncounted(const json_t *pod, const json_t *budget)
-{
-	int64_t healthy = jsonx_int_or(budget, "status.currentHealthy", 0);
-	int64_t wanted = jsonx_int_or(budget, "status.desiredHealthy", 0);
-
-	return !is_ready(pod) && (str_same(jsonx_str(budget, "spec.unhealthyPodEvictionPolicy"), "AlwaysAllow") ||
-				  (wanted > 0 && healthy >= wanted));
-}
-
 /* A client that is told when to come back does so in silence, so only one that need not wait long is: kubectl drain
  * tells its user of a budget that is used up, and asks again by itself. */
 static int too_many(int retry_after, struct err *e)
@@ -262,7 +230,7 @@ static int find_budget(struct api *api, const struct kind *k, const char *ns, co
 	int64_t remaining;
 	int r;
 
-	if (!needs_budget(pod))
+	if (!budget_is_needed(pod))
 		return 0;
 	r = api_list(api, &list, true, on_budget, &search, &rv, &cont, &remaining, e);
 	budget = search.found;
@@ -272,7 +240,7 @@ static int find_budget(struct api *api, const struct kind *k, const char *ns, co
 		return err_set(e, ERR_INTERNAL,
 			       "This pod has more than one PodDisruptionBudget, which the eviction subresource does "
 			       "not support.");
-	if (!budget || goes_uncounted(pod, budget))
+	if (!budget || !budget_counts(budget, pod))
 		return 0;
 	if (check_budget(budget, e) < 0)
 		return -1;

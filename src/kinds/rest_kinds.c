@@ -52,6 +52,7 @@ const struct kind *const kinds_rest[] = {
 	&kind_pytorchjob_v1alpha1,
 	&kind_inference_service,
 	&kind_queue,
+	&kind_reservation,
 	&kind_pbsjob,
 	&kind_build,
 	&kind_token,

@@ -8,6 +8,7 @@
 #include "sched/backfill.h"
 
 #include "base/mem.h"
+#include "sched/parts.h"
 #include "sched/world.h"
 
 void backfill_init(struct backfill *b, int64_t patience_ms)
@@ -23,7 +24,7 @@ static void forget(struct backfill *b)
 		free(b->items[i].seats);
 		free(b->items[i].left);
 	}
-	b->n = 0;
+	b->n = b->nblocks = 0;
 }
 
 /* It stays in its place, because others point to theirs, but concerns nobody: it ends before it begins. */
@@ -94,8 +95,8 @@ struct future {
 	struct space *space;
 	int64_t now_ms;
 	size_t ended; /* of the endings */
-	bool sat[RESERVATIONS_ALL], rose[RESERVATIONS_ALL];
-	struct seat *seats[RESERVATIONS_ALL]; /* of reservations that sit; ours */
+	bool sat[ITEMS_MOST], rose[ITEMS_MOST];
+	struct seat *seats[ITEMS_MOST]; /* of reservations that sit; ours */
 };
 
 static void rise_all(struct space *s, struct work *w)
@@ -170,6 +171,7 @@ static bool find_seats(struct future *f, struct work *w, int64_t at_ms)
 		.check = { .backfill = f->backfill,
 			   .now_ms = at_ms,
 			   .end_ms = at_ms == TIME_UNKNOWN ? TIME_UNKNOWN : work_end(w, at_ms),
+			   .exempt = backfill_exempt(f->backfill, w),
 			   .future = true },
 	};
 	struct space_filter filter = { .allows = allows, .arg = &seeker };
@@ -258,7 +260,7 @@ struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct
 	size_t mark;
 	bool found;
 
-	if (b->n >= most)
+	if (b->n - b->nblocks >= most)
 		return NULL;
 	sort_endings(b);
 	mark = space_mark(s);
@@ -274,7 +276,7 @@ struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct
 		note_left(b, s, &r);
 	}
 	space_undo(s, mark);
-	for (size_t i = 0; i < RESERVATIONS_ALL; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(f.seats); i++)
 		free(f.seats[i]);
 	if (!found)
 		return NULL;
@@ -284,22 +286,121 @@ struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct
 
 /* ---- who may pass ---- */
 
-void backfill_block(struct backfill *b, struct space *s, const char *const *nodes, int64_t start_ms, int64_t end_ms)
+static bool is_in(char *const *list, const char *name)
 {
-	struct reservation r = { .start_ms = start_ms, .end_ms = end_ms, .slots = space_node_slots(s) };
+	for (; list && *list; list++)
+		if (streq(*list, name))
+			return true;
+	return false;
+}
 
-	if (b->n == RESERVATIONS_ALL)
+bool block_is_for(const struct block *b, const struct work *w)
+{
+	return is_in(b->users, w->user) || is_in(b->groups, w->group) || is_in(b->queues, w->queue->name);
+}
+
+uint64_t backfill_exempt(const struct backfill *b, const struct work *w)
+{
+	uint64_t bits = 0;
+
+	for (size_t i = 0; i < b->nblocks; i++)
+		if (block_is_for(b->items[i].block, w))
+			bits |= (uint64_t)1 << i;
+	return bits;
+}
+
+/* GPUs of a node that are free when a block begins. */
+struct supply {
+	size_t node;
+	int64_t free;
+};
+
+static int most_first(const void *x, const void *y)
+{
+	const struct supply *a = x;
+	const struct supply *b = y;
+
+	return a->free != b->free ? (a->free > b->free ? -1 : 1) : (a->node > b->node) - (a->node < b->node);
+}
+
+static int64_t gpus_left(const struct backfill *b, const struct node *n)
+{
+	auto_free int64_t *left = xcalloc(b->resources, sizeof(*left));
+
+	node_left(n, left, b->resources);
+	return left[RESOURCE_GPU] > 0 ? left[RESOURCE_GPU] : 0;
+}
+
+/* What ends until then is free by then; those that the block is for use it already.  Returns how many they do. */
+static int64_t look_ahead(const struct backfill *b, const struct block *block, struct supply *supply, size_t n)
+{
+	int64_t used = 0;
+
+	for (size_t i = 0; i < b->nendings; i++) {
+		const struct work *w = b->endings[i].work;
+		bool ends = b->endings[i].at_ms <= block->start_ms;
+
+		if (!ends && !block_is_for(block, w))
+			continue;
+		for (size_t k = 0; k < w->n; k++) {
+			const struct seat *seat = &w->members[k].seat;
+			int64_t gpus = seat->node ? shape_wants(seat->shape, RESOURCE_GPU) : 0;
+
+			if (!ends)
+				used += gpus;
+			else if (gpus && node_index(seat->node) < n)
+				supply[node_index(seat->node)].free += gpus;
+		}
+	}
+	return used;
+}
+
+/* The GPUs are kept where most are free, so that they are together. */
+static void keep_gpus(struct backfill *b, struct space *s, struct reservation *r, const char *may)
+{
+	struct supply *supply = xcalloc(r->slots + 1, sizeof(*supply));
+	int64_t keep;
+
+	for (size_t i = 0; i < r->slots; i++) {
+		const struct node *n = space_node_at(s, i);
+
+		supply[i] = (struct supply){ i, n ? gpus_left(b, n) : 0 };
+	}
+	keep = r->block->gpus - look_ahead(b, r->block, supply, r->slots);
+	for (size_t i = 0; i < r->slots; i++)
+		supply[i].free = may[i] ? supply[i].free : 0;
+	qsort(supply, r->slots, sizeof(*supply), most_first);
+	for (size_t i = 0; i < r->slots && keep > 0 && supply[i].free > 0; i++) {
+		int64_t here = supply[i].free < keep ? supply[i].free : keep;
+
+		r->left[supply[i].node * b->resources + RESOURCE_GPU] = supply[i].free - here;
+		keep -= here;
+	}
+	free(supply);
+}
+
+void backfill_block(struct backfill *b, struct space *s, const struct block *block)
+{
+	struct reservation r = { .block = block, .start_ms = block->start_ms, .end_ms = block->end_ms };
+	auto_free char *in = NULL;
+
+	if (b->nblocks == BLOCKS_MOST || b->n > b->nblocks)
 		return;
+	/* Naming a node may make it known. */
+	for (char **name = block->nodes; name && *name; name++)
+		space_node(s, *name);
+	r.slots = space_node_slots(s);
+	in = xcalloc(r.slots + 1, 1);
+	memset(in, !block->nodes, r.slots);
+	for (char **name = block->nodes; name && *name; name++)
+		in[node_index(space_node(s, *name))] = 1;
 	r.left = xcalloc(r.slots * b->resources + 1, sizeof(*r.left));
 	for (size_t i = 0; i < r.slots * b->resources; i++)
-		r.left[i] = INT64_MAX;
-	for (size_t k = 0; nodes[k]; k++) {
-		size_t at = node_index(space_node(s, nodes[k]));
-
-		if (at < r.slots)
-			memset(&r.left[at * b->resources], 0, b->resources * sizeof(*r.left));
-	}
+		r.left[i] = !block->gpus && in[i / b->resources] ? 0 : INT64_MAX;
+	if (block->gpus)
+		keep_gpus(b, s, &r, in);
 	b->items[b->n++] = r;
+	b->nblocks++;
 }
 
 /* Something that sits from now_ms to end_ms is there when the reservation begins. */
@@ -312,6 +413,14 @@ static bool concerns(const struct reservation *r, const struct backfill_check *c
 	return r->start_ms < c->end_ms && r->end_ms > c->now_ms;
 }
 
+/* Whether the one at that place is to be heeded by who asks. */
+static bool counts(const struct backfill_check *c, size_t i)
+{
+	if (i < c->backfill->nblocks && (c->exempt >> i & 1))
+		return false;
+	return concerns(&c->backfill->items[i], c);
+}
+
 const struct reservation *backfill_barrier(const struct backfill_check *c, const struct node *n, const struct shape *sh)
 {
 	const struct backfill *b = c->backfill;
@@ -320,7 +429,7 @@ const struct reservation *backfill_barrier(const struct backfill_check *c, const
 	for (size_t i = 0; i < b->n; i++) {
 		const struct reservation *r = &b->items[i];
 
-		if (at >= r->slots || !concerns(r, c))
+		if (at >= r->slots || !counts(c, i))
 			continue;
 		for (size_t k = 0; k < b->resources; k++) {
 			int64_t want = shape_wants(sh, k);
@@ -346,7 +455,7 @@ int64_t backfill_left(const struct backfill_check *c, const struct node *n, size
 	for (size_t i = 0; i < b->n && resource < b->resources; i++) {
 		const struct reservation *r = &b->items[i];
 
-		if (at < r->slots && concerns(r, c) && r->left[at * b->resources + resource] < least)
+		if (at < r->slots && counts(c, i) && r->left[at * b->resources + resource] < least)
 			least = r->left[at * b->resources + resource];
 	}
 	return least;
@@ -376,24 +485,27 @@ void backfill_take(const struct backfill_check *c, const struct seat *seat, int 
 	struct backfill *b = c->backfill;
 
 	for (size_t i = 0; i < b->n; i++)
-		if (concerns(&b->items[i], c))
+		if (counts(c, i))
 			change_left(b, &b->items[i], seat, -sign);
 }
 
-/* Who would have made way for a reservation of an unknown moment is not known: it stays as it is. */
-void backfill_yield(const struct backfill_check *c, const struct seat *seats, size_t n, int64_t end_ms, int sign)
+/* Whether there is more room beside the reservation when the work is gone.  Who would have made way for one of an
+ * unknown moment is not known: it stays as it is.  Whole nodes are kept whoever is there, and what those use that a
+ * block is for is kept for them. */
+static bool gains(const struct reservation *r, const struct work *w)
+{
+	if (r->start_ms == TIME_UNKNOWN || r->start_ms >= work_end(w, w->started_ms))
+		return false;
+	return !r->block || (r->block->gpus && !block_is_for(r->block, w));
+}
+
+void backfill_yield(const struct backfill_check *c, const struct work *w, const struct seat *seat, int sign)
 {
 	struct backfill *b = c->backfill;
 
-	for (size_t i = 0; i < b->n; i++) {
-		struct reservation *r = &b->items[i];
-
-		if (r->start_ms == TIME_UNKNOWN || r->start_ms >= end_ms)
-			continue;
-		for (size_t k = 0; k < n; k++)
-			if (seats[k].node)
-				change_left(b, r, &seats[k], sign);
-	}
+	for (size_t i = 0; seat->node && i < b->n; i++)
+		if (gains(&b->items[i], w))
+			change_left(b, &b->items[i], seat, sign);
 }
 
 void backfill_evict(const struct backfill_check *c, struct work *w)
@@ -401,7 +513,7 @@ void backfill_evict(const struct backfill_check *c, struct work *w)
 	struct backfill *b = c->backfill;
 
 	for (size_t i = 0; i < w->n; i++)
-		backfill_yield(c, &w->members[i].seat, 1, work_end(w, w->started_ms), 1);
+		backfill_yield(c, w, &w->members[i].seat, 1);
 	for (size_t i = 0; i < b->nendings; i++)
 		if (b->endings[i].work == w)
 			b->endings[i].at_ms = c->now_ms;

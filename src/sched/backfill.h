@@ -22,12 +22,26 @@
 #define RESERVATIONS_MOST 16
 /* With those for whom others are being evicted, and who need not wait for their turn to have a reservation. */
 #define RESERVATIONS_ALL 64
+#define BLOCKS_MOST      48 /* those that begin first count; bits of a word */
+#define ITEMS_MOST       (BLOCKS_MOST + RESERVATIONS_ALL)
 #define TIME_UNKNOWN     INT64_MAX
 
 struct work;
 
+/* Nodes, or GPUs wherever they are, that are only for some from a time on: maintenance, advance reservations. */
+struct block {
+	char *key;
+	char **nodes;                     /* of these, NULL-terminated; NULL: of all */
+	int64_t gpus;                     /* so many GPUs; 0: the whole nodes */
+	int64_t start_ms, end_ms;         /* TIME_UNKNOWN: until it is taken back */
+	char **users, **groups, **queues; /* whose work is not kept out; NULL-terminated, or NULL */
+};
+/* Whether the work is one of those that it is for. */
+bool block_is_for(const struct block *b, const struct work *w);
+
 struct reservation {
-	struct work *work;        /* NULL: nodes that are blocked for a time */
+	struct work *work; /* NULL: a block */
+	const struct block *block;
 	int64_t start_ms, end_ms; /* TIME_UNKNOWN: not before something without a walltime ends; never */
 	struct seat *seats;       /* where its members would sit */
 	size_t nseats;
@@ -42,8 +56,8 @@ struct ending {
 };
 
 struct backfill {
-	struct reservation items[RESERVATIONS_ALL];
-	size_t n;
+	struct reservation items[ITEMS_MOST]; /* blocks first */
+	size_t n, nblocks;
 	size_t resources;
 	struct ending *endings; /* of what runs */
 	size_t nendings, cap_endings;
@@ -59,13 +73,17 @@ void backfill_begin(struct backfill *b, struct space *s, int64_t now_ms, struct 
 void backfill_drop(struct backfill *b, struct work *w);
 /* A reservation for a work that finds no room now, or NULL: there are `most`, or nothing can be said. */
 struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct work *w, int64_t now_ms, size_t most);
-/* Nodes that are nobody's for a time: no work sits there that would still be there at start_ms.  NULL-terminated. */
-void backfill_block(struct backfill *b, struct space *s, const char *const *nodes, int64_t start_ms, int64_t end_ms);
+/* Before any reservation: no work sits there that would still be there when the block begins, but for those that it is
+ * for.  The block stays the caller's until the next pass begins. */
+void backfill_block(struct backfill *b, struct space *s, const struct block *block);
+/* The blocks that do not count for a work, as bits. */
+uint64_t backfill_exempt(const struct backfill *b, const struct work *w);
 /* For space_find(): may something that lasts from now_ms to end_ms sit at a node, as far as reservations go? */
 struct backfill_check {
 	struct backfill *backfill;
 	int64_t now_ms, end_ms;
-	bool future; /* of a trial, in which reservations that have begun by now_ms sit in the space */
+	uint64_t exempt; /* backfill_exempt() */
+	bool future;     /* of a trial, in which reservations that have begun by now_ms sit in the space */
 };
 bool backfill_allows(const struct backfill_check *c, const struct node *n, const struct shape *sh);
 /* The first reservation that forbids it, or NULL. */
@@ -77,9 +95,8 @@ int64_t backfill_left(const struct backfill_check *c, const struct node *n, size
 void backfill_forget(struct backfill *b, const struct work *w);
 /* Somebody sits down there (sign 1) or rises again (-1): what that takes from the reservations. */
 void backfill_take(const struct backfill_check *c, const struct seat *seat, int sign);
-/* What runs until end_ms makes way for a trial (sign 1), or does not (-1): reservations that counted on less have more.
- */
-void backfill_yield(const struct backfill_check *c, const struct seat *seats, size_t n, int64_t end_ms, int sign);
+/* A seat of what runs is free for a trial (sign 1), or is not (-1): reservations that counted on less have more. */
+void backfill_yield(const struct backfill_check *c, const struct work *w, const struct seat *seat, int sign);
 /* Something that runs will be evicted: its room is there for all from now on. */
 void backfill_evict(const struct backfill_check *c, struct work *w);
 /* A work has begun in this pass, or has more members with a fresh seat. */

@@ -24,7 +24,7 @@ static void entry_free(void *v)
 
 void feed_init(struct feed *f, struct world *w)
 {
-	f->world = w;
+	*f = (struct feed){ .world = w };
 	map_init(&f->pods, entry_free);
 }
 
@@ -45,6 +45,8 @@ void feed_forget(struct feed *f, const char *uid, int64_t now_ms)
 	if (!p)
 		return;
 	work_gone(f->world, p->work, uid, now_ms);
+	if (f->rules.forget)
+		f->rules.forget(f->rules.arg, uid);
 	map_remove(&f->pods, uid);
 }
 
@@ -71,8 +73,7 @@ static bool is_another(const struct feed_pod *p, const struct pod_work *pw, cons
 	       !jsonx_equal(json_object_get(old, "spec"), json_object_get(pod, "spec"));
 }
 
-static struct feed_pod *tell(struct feed *f, const json_t *pod, const json_t *old, const struct pod_work *pw,
-			     int64_t now_ms)
+static struct feed_pod *tell(struct feed *f, const json_t *pod, const json_t *old, struct pod_work *pw, int64_t now_ms)
 {
 	struct feed_pod *p = feed_find(f, pw->uid);
 	struct work *work;
@@ -81,6 +82,8 @@ static struct feed_pod *tell(struct feed *f, const json_t *pod, const json_t *ol
 		feed_forget(f, pw->uid, now_ms);
 		p = NULL;
 	}
+	if (f->rules.read)
+		f->rules.read(f->rules.arg, pod, pw);
 	work = world_work(f->world, &pw->facts);
 	if (!p)
 		p = enter(f, pod, pw, work);

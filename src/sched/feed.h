@@ -4,7 +4,7 @@
 #define STOKER_SCHED_FEED_H
 
 #include "base/map.h"
-#include "sched/world.h"
+#include "sched/pod_work.h"
 
 /* A pod that the world knows as a member of a work. */
 struct feed_pod {
@@ -17,8 +17,16 @@ struct feed_pod {
 	bool binding;    /* under way */
 };
 
+/* What else is to be said about a pod before the world hears of it, and that it is gone; either may be NULL. */
+struct feed_rules {
+	void (*read)(void *arg, const json_t *pod, struct pod_work *pw);
+	void (*forget)(void *arg, const char *uid);
+	void *arg;
+};
+
 struct feed {
 	struct world *world;
+	struct feed_rules rules;
 	struct map pods; /* uid -> struct feed_pod */
 };
 

@@ -178,8 +178,7 @@ static void copy_blocks(struct forecast *f)
 	const struct world *w = f->source.world;
 
 	for (size_t i = 0; i < w->nblocks; i++)
-		world_block(f->world, w->blocks[i].key, (const char *const *)w->blocks[i].nodes, w->blocks[i].start_ms,
-			    w->blocks[i].end_ms);
+		world_block_for(f->world, &w->blocks[i]);
 }
 
 static void begin_build(struct forecast *f, int64_t now_ms)

@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "sched/world.h"
 
+#define TRIES 32 /* sets of victims that budgets forbid before one gives up */
+
 /* A victim, and where its members sat. */
 struct victim {
 	struct work *work;
@@ -89,8 +91,8 @@ static void yield(const struct preempt_view *v, struct victim *victim, bool gone
 	struct work *w = victim->work;
 
 	victim->gone = gone;
-	if (v->check)
-		backfill_yield(v->check, victim->seats, w->n, work_end(w, w->started_ms), gone ? 1 : -1);
+	for (size_t i = 0; v->check && i < w->n; i++)
+		backfill_yield(v->check, w, &victim->seats[i], gone ? 1 : -1);
 }
 
 static void evict(const struct preempt_view *v, struct victim *victim)
@@ -155,7 +157,7 @@ static size_t collect(const struct preempt_view *v, const struct work *w, bool a
 		struct work *r = v->running[i];
 
 		if (r->evicted_for || !is_lower(r, w) || is_old(r, w) || (!all && !r->may_requeue) ||
-		    (v->may_evict && !v->may_evict(v->arg, r)))
+		    (v->may_evict && !v->may_evict(v->arg, &r, 1)))
 			continue;
 		ret[n++] = (struct victim){ .work = r, .price = price_of(r, v->now_ms) };
 	}
@@ -172,10 +174,10 @@ static void let_go(const struct preempt_view *v)
 				space_rise(v->space, &v->running[i]->members[k].seat);
 }
 
-static size_t choose(const struct preempt_view *v, struct work *w, bool all, struct work **ret)
+static size_t choose_among(const struct preempt_view *v, struct work *w, struct victim *victims, size_t n,
+			   struct work **ret)
 {
-	struct victim *victims = xcalloc(v->n + 1, sizeof(*victims));
-	size_t n = collect(v, w, all, victims);
+	size_t mark = space_mark(v->space);
 	size_t gone = evict_until_it_fits(v, w, victims, n);
 	size_t chosen = 0;
 
@@ -183,10 +185,45 @@ static size_t choose(const struct preempt_view *v, struct work *w, bool all, str
 	for (size_t i = 0; i < gone; i++)
 		if (victims[i].gone)
 			ret[chosen++] = victims[i].work;
+	space_undo(v->space, mark);
 	for (size_t i = 0; i < n; i++) {
 		if (victims[i].gone)
 			yield(v, &victims[i], false);
 		free(victims[i].seats);
+		victims[i].seats = NULL;
+	}
+	return chosen;
+}
+
+/* The first with whom it is too much for a budget, or NULL. */
+static const struct work *over_budget(const struct preempt_view *v, struct work *const *works, size_t n)
+{
+	for (size_t i = 1; v->may_evict && i < n; i++)
+		if (!v->may_evict(v->arg, works, i + 1))
+			return works[i];
+	return NULL;
+}
+
+/* Each alone may go, but a budget may not have enough for all that were chosen: then others are looked for. */
+static size_t choose(const struct preempt_view *v, struct work *w, bool all, struct work **ret)
+{
+	struct victim *victims = xcalloc(v->n + 1, sizeof(*victims));
+	size_t n = collect(v, w, all, victims);
+	size_t chosen = 0;
+
+	for (int i = 0; i < TRIES; i++) {
+		const struct work *spared;
+		size_t left = 0;
+
+		chosen = choose_among(v, w, victims, n, ret);
+		spared = over_budget(v, ret, chosen);
+		if (!spared)
+			break;
+		for (size_t k = 0; k < n; k++)
+			if (victims[k].work != spared)
+				victims[left++] = victims[k];
+		n = left;
+		chosen = 0;
 	}
 	free(victims);
 	return chosen;

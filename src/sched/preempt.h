@@ -18,8 +18,8 @@ struct preempt_view {
 	int64_t now_ms;
 	const struct space_filter *filter; /* where the work may sit; NULL: anywhere */
 	struct backfill_check *check;      /* the reservations that the filter heeds; NULL: none */
-	/* Whether evicting all of it leaves every budget whole; NULL: there are none. */
-	bool (*may_evict)(void *arg, const struct work *w);
+	/* Whether evicting all of these together leaves every budget whole; NULL: there are none. */
+	bool (*may_evict)(void *arg, struct work *const *works, size_t n);
 	void *arg;
 };
 

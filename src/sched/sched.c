@@ -16,11 +16,14 @@
 #include "base/mem.h"
 #include "client/events.h"
 #include "sched/books.h"
+#include "sched/budgets.h"
 #include "sched/door.h"
 #include "sched/feed.h"
 #include "sched/owner_notes.h"
 #include "sched/pod_work.h"
 #include "sched/queue_status.h"
+#include "sched/reserve.h"
+#include "sched/rules.h"
 #include "sched/why.h"
 
 #define TURN_NS     (10 * 1000000LL) /* of work in one turn; a binding takes about 0.1 ms */
@@ -41,6 +44,9 @@ struct sched {
 	struct door *door;
 	struct owner_notes owners;
 	struct books *books; /* or NULL */
+	struct rules *rules;
+	struct reserve *reserve;
+	struct budgets *budgets;
 	struct loop_hook work;
 	struct loop_timer say, resay, wake;
 	unsigned calls; /* under way; the last frees us if `freed` */
@@ -78,7 +84,15 @@ static void work_soon(struct sched *s)
 static bool is_synced(const struct sched *s)
 {
 	return informer_synced(s->pods) && informer_synced(s->nodes) && informer_synced(s->queues) &&
+	       rules_synced(s->rules) && reserve_synced(s->reserve) && budgets_synced(s->budgets) &&
 	       (!s->books || books_ready(s->books));
+}
+
+/* Also who is held is told why. */
+static void say_soon(struct sched *s)
+{
+	if (!loop_timer_pending(&s->say))
+		loop_timer_set(s->client->loop, &s->say, SAY_AFTER);
 }
 
 /* ---- what changes ---- */
@@ -87,9 +101,9 @@ static void on_pod(void *arg, const json_t *obj, const json_t *old)
 {
 	struct sched *s = arg;
 
-	if (obj)
-		feed_pod(&s->feed, obj, old, now_ms());
-	else
+	if (obj && feed_pod(&s->feed, obj, old, now_ms()) && !jsonx_str(obj, "spec.nodeName"))
+		say_soon(s);
+	if (!obj)
 		feed_forget(&s->feed, jsonx_str_or(old, "metadata.uid", ""), now_ms());
 	work_soon(s);
 }
@@ -108,6 +122,8 @@ static void on_node(void *arg, const json_t *obj, const json_t *old)
 		world_set_node(s->world, obj);
 	else
 		world_remove_node(s->world, jsonx_str_or(old, "metadata.name", ""));
+	if (!obj || !old || !jsonx_equal(jsonx_at(obj, "metadata.labels"), jsonx_at(old, "metadata.labels")))
+		reserve_nodes_changed(s->reserve);
 	tell_books(s);
 	work_soon(s);
 }
@@ -138,6 +154,29 @@ static void on_nodes_synced(void *arg)
 {
 	tell_books(arg);
 	work_soon(arg);
+}
+
+static void read_rules(void *arg, const json_t *pod, struct pod_work *pw)
+{
+	rules_read(((struct sched *)arg)->rules, pod, pw);
+}
+
+static void forget_rules(void *arg, const char *uid)
+{
+	rules_forget(((struct sched *)arg)->rules, uid);
+}
+
+static void on_rules(void *arg, const char *uid)
+{
+	struct sched *s = arg;
+	const struct feed_pod *p = feed_find(&s->feed, uid);
+	const json_t *pod = p ? informer_find(s->pods, p->ns, p->name) : NULL;
+
+	if (!pod || !str_same(jsonx_str(pod, "metadata.uid"), uid))
+		return;
+	feed_pod(&s->feed, pod, pod, now_ms());
+	work_soon(s);
+	say_soon(s);
 }
 
 /* ---- binding and evicting ---- */
@@ -292,8 +331,8 @@ static void on_work(void *arg)
 	wake_at(s, d.next_ms, slice.now_ms);
 	queue_status_touch(s->status);
 	decisions_done(&d);
-	if (fair_waiting(world_fair(s->world)) && !loop_timer_pending(&s->say))
-		loop_timer_set(s->client->loop, &s->say, SAY_AFTER);
+	if (fair_waiting(world_fair(s->world)))
+		say_soon(s);
 }
 
 static void on_wake(void *arg)
@@ -362,6 +401,12 @@ struct saying {
 	int64_t later; /* the same for what only has other words than before */
 };
 
+/* Words that change only because somebody does something, and who does wants to see them. */
+static bool is_held_by_rules(const struct work *work)
+{
+	return work->why == WHY_HELD && !(work->holds & HOLD_MEMBERS);
+}
+
 static bool say_one(struct saying *y, struct feed_pod *p, struct work *work)
 {
 	auto_sbuf struct sbuf why = SBUF(4096);
@@ -370,7 +415,7 @@ static bool say_one(struct saying *y, struct feed_pod *p, struct work *work)
 	why_condition(y->sched->world, work, now_ms(), &why);
 	if (!why.n || str_same(p->said, why.p))
 		return true;
-	if (p->said && !why_is_due(p->said_why, y->now - p->said_ms, work->why)) {
+	if (p->said && !is_held_by_rules(work) && !why_is_due(p->said_why, y->now - p->said_ms, work->why)) {
 		y->later = WHY_SAME_MS;
 		return true;
 	}
@@ -436,6 +481,7 @@ static struct sched *make(struct client *c, int64_t half_life)
 	struct informer_handlers pods = { .change = on_pod, .synced = on_synced, .arg = s };
 	struct informer_handlers nodes = { .change = on_node, .synced = on_nodes_synced, .arg = s };
 	struct informer_handlers queues = { .change = on_queue, .synced = on_synced, .arg = s };
+	struct rules_handlers rules = { .changed = on_rules, .synced = on_synced, .arg = s };
 	struct world_config config = WORLD_CONFIG;
 	/* What has finished takes no room. */
 	struct list_options live = { .fields = "status.phase!=Succeeded,status.phase!=Failed" };
@@ -449,13 +495,18 @@ static struct sched *make(struct client *c, int64_t half_life)
 	world_queue(s->world, QUEUE_DEFAULT, NULL);
 	feed_init(&s->feed, s->world);
 	owner_notes_init(&s->owners);
+	s->feed.rules = (struct feed_rules){ .read = read_rules, .forget = forget_rules, .arg = s };
+	s->rules = rules_new(c, &rules);
 	s->work = (struct loop_hook){ .run = on_work, .arg = s, .phase = LOOP_WORK };
 	s->say = (struct loop_timer){ .fire = on_say, .arg = s };
 	s->resay = (struct loop_timer){ .fire = on_say, .arg = s };
 	s->wake = (struct loop_timer){ .fire = on_wake, .arg = s };
 	s->nodes = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "nodes" }, NULL, &nodes);
 	s->queues = informer_new(c, &(struct ref){ .api_version = "stoker.dev/v1", .plural = "queues" }, NULL, &queues);
+	s->reserve = reserve_new(c, s->world, s->nodes, on_synced, s);
 	s->pods = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "pods" }, &live, &pods);
+	s->budgets = budgets_new(c, &s->feed, s->pods, on_wake, s);
+	world_set_budgets(s->world, budgets_allow, s->budgets);
 	s->status = queue_status_new(c, s->world, s->queues);
 	s->door = door_new(&(struct door_config){ .loop = c->loop,
 						  .world = s->world,
@@ -499,6 +550,9 @@ void sched_free(struct sched *s)
 	informer_free(s->pods);
 	informer_free(s->nodes);
 	informer_free(s->queues);
+	rules_free(s->rules);
+	reserve_free(s->reserve);
+	budgets_free(s->budgets);
 	loop_unschedule(s->client->loop, &s->work);
 	loop_timer_done(&s->say);
 	loop_timer_done(&s->resay);

@@ -35,7 +35,9 @@ static void say_held(const struct work *work, struct sbuf *out)
 		if (!(work->holds & holds[i].hold))
 			continue;
 		sbuf_adds(out, between);
-		if (holds[i].words)
+		if (holds[i].hold == HOLD_AFTER && work->after)
+			sbuf_adds(out, work->after);
+		else if (holds[i].words)
 			sbuf_adds(out, holds[i].words);
 		else
 			sbuf_addf(out, "%zu of the %zu pods of gang %s are there", work->n, work->size,
@@ -124,6 +126,18 @@ static void name_no_room(struct world *w, const struct work *work, struct sbuf *
 			  gang_name(work));
 }
 
+static void name_reserved(struct world *w, const struct work *work, int64_t now_ms, struct sbuf *out)
+{
+	const struct reservation *r = world_barrier(w, work, now_ms);
+
+	if (!r || !r->block) {
+		sbuf_adds(out, "the room that is free is reserved for work before it");
+		return;
+	}
+	sbuf_adds(out, "the room that is free is kept ");
+	say_block(r->block, work, now_ms, out);
+}
+
 static void say_stopped(const struct work *work, struct sbuf *out)
 {
 	sbuf_addf(out, work->queue->exists ? "queue %s is stopped" : "there is no queue %s", work->queue->name);
@@ -158,7 +172,7 @@ void why_condition(struct world *w, struct work *work, int64_t now_ms, struct sb
 		name_no_room(w, work, out);
 		break;
 	case WHY_RESERVED:
-		sbuf_adds(out, "the room that is free is reserved for work before it");
+		name_reserved(w, work, now_ms, out);
 		break;
 	case WHY_PREEMPTING:
 		sbuf_adds(out, "work of a lower priority is being evicted for it");

@@ -37,6 +37,8 @@ struct shape *shape_in_need(struct world *w, const struct work *work);
 /* --- why_room.c --- */
 void say_no_room(const struct why_view *v, struct sbuf *out);
 void say_reserved(const struct why_view *v, struct sbuf *out);
+/* "for reservation class from 14:00, and it says no walltime" */
+void say_block(const struct block *b, const struct work *work, int64_t now_ms, struct sbuf *out);
 void say_impossible(const struct why_view *v, struct sbuf *out);
 /* Whether all nodes together have too little of something for a gang that starts at once; says so. */
 bool say_too_much(const struct why_view *v, struct sbuf *out);

@@ -255,16 +255,33 @@ void say_impossible(const struct why_view *v, struct sbuf *out)
 	sbuf_adds(out, ": it can never start here");
 }
 
+void say_block(const struct block *b, const struct work *work, int64_t now_ms, struct sbuf *out)
+{
+	sbuf_addf(out, "for reservation %s ", b->key);
+	if (b->start_ms > now_ms) {
+		sbuf_adds(out, "from ");
+		say_time(b->start_ms, now_ms, out);
+		sbuf_adds(out, work_walltime(work) == WALLTIME_NONE ? ", and it says no walltime"
+								    : ", and its walltime is longer");
+	} else if (b->end_ms != TIME_UNKNOWN) {
+		sbuf_adds(out, "until ");
+		say_time(b->end_ms, now_ms, out);
+	} else {
+		sbuf_adds(out, "until that is deleted");
+	}
+}
+
 void say_reserved(const struct why_view *v, struct sbuf *out)
 {
 	const struct reservation *r = world_barrier(v->world, v->work, v->now_ms);
 
 	sbuf_adds(out, "there is room for it, but that is kept ");
+	if (r && r->block) {
+		say_block(r->block, v->work, v->now_ms, out);
+		return;
+	}
 	if (!r || !r->work) {
-		sbuf_adds(out, r ? "free from " : "for work before it");
-		if (r)
-			say_time(r->start_ms, v->now_ms, out);
-		sbuf_adds(out, r ? " on" : "");
+		sbuf_adds(out, "for work before it");
 		return;
 	}
 	sbuf_adds(out, "for ");

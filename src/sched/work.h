@@ -49,6 +49,7 @@ struct work {
 	char *key;        /* "ns/pods/name", or "ns/gang": unique */
 	struct queue *queue;
 	char *user, *group;
+	char *after; /* with HOLD_AFTER: what it waits for, in words; or NULL */
 	int64_t priority;
 	int64_t submitted_ms, not_before_ms;
 	int64_t walltime_ms;

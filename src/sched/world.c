@@ -342,6 +342,7 @@ static void work_free(struct world *w, struct work *work)
 	free(work->key);
 	free(work->user);
 	free(work->group);
+	free(work->after);
 	free(work);
 }
 
@@ -383,7 +384,7 @@ static bool is_same(const struct work *work, const struct work_facts *f)
 	       streq(work->group, f->group) && work->priority == f->priority && work->submitted_ms == f->submitted_ms &&
 	       work->not_before_ms == f->not_before_ms && work->walltime_ms == f->walltime_ms &&
 	       (work->holds & ~(unsigned)HOLD_MEMBERS) == f->holds && work->may_preempt == f->may_preempt &&
-	       work->may_requeue == f->may_requeue && work->size == f->size;
+	       work->may_requeue == f->may_requeue && work->size == f->size && str_same(work->after, f->after);
 }
 
 struct work *world_work(struct world *w, const struct work_facts *f)
@@ -409,6 +410,10 @@ struct work *world_work(struct world *w, const struct work_facts *f)
 	work->may_preempt = f->may_preempt;
 	work->may_requeue = f->may_requeue;
 	work->size = f->size;
+	if (!str_same(work->after, f->after)) {
+		free(work->after);
+		work->after = f->after ? xstrdup(f->after) : NULL;
+	}
 	check_members(work);
 	work_line_up(w, work);
 	w->changed = true;
@@ -508,12 +513,43 @@ void work_gone(struct world *w, struct work *work, const char *id, int64_t now_m
 
 /* ---- nodes for others ---- */
 
+static char **names_copy(char *const *names)
+{
+	char **copy;
+	size_t n = 0;
+
+	while (names && names[n])
+		n++;
+	if (!names)
+		return NULL;
+	copy = xcalloc(n + 1, sizeof(*copy));
+	for (size_t i = 0; i < n; i++)
+		copy[i] = xstrdup(names[i]);
+	return copy;
+}
+
+static void names_free(char **names)
+{
+	for (size_t i = 0; names && names[i]; i++)
+		free(names[i]);
+	free(names);
+}
+
 static void block_done(struct block *b)
 {
-	for (size_t i = 0; b->nodes[i]; i++)
-		free(b->nodes[i]);
-	free(b->nodes);
+	names_free(b->nodes);
+	names_free(b->users);
+	names_free(b->groups);
+	names_free(b->queues);
 	free(b->key);
+}
+
+/* The reservations of a pass that is under way know it. */
+static void blocks_changed(struct world *w)
+{
+	w->changed = true;
+	w->passing = false;
+	backfill_begin(&w->backfill, w->space, 0, NULL, 0);
 }
 
 void world_unblock(struct world *w, const char *key)
@@ -521,25 +557,38 @@ void world_unblock(struct world *w, const char *key)
 	for (size_t i = 0; i < w->nblocks; i++)
 		if (streq(w->blocks[i].key, key)) {
 			block_done(&w->blocks[i]);
-			w->blocks[i] = w->blocks[--w->nblocks];
-			w->changed = true;
+			memmove(&w->blocks[i], &w->blocks[i + 1], (w->nblocks - i - 1) * sizeof(*w->blocks));
+			w->nblocks--;
+			blocks_changed(w);
 			return;
 		}
 }
 
+void world_block_for(struct world *w, const struct block *b)
+{
+	struct block copy = { .key = xstrdup(b->key),
+			      .nodes = names_copy(b->nodes),
+			      .gpus = b->gpus,
+			      .start_ms = b->start_ms,
+			      .end_ms = b->end_ms,
+			      .users = names_copy(b->users),
+			      .groups = names_copy(b->groups),
+			      .queues = names_copy(b->queues) };
+	size_t at;
+
+	world_unblock(w, b->key);
+	ARRAY_PUSH(w->blocks, w->nblocks, w->cap_blocks, copy);
+	for (at = w->nblocks - 1; at > 0 && w->blocks[at - 1].start_ms > copy.start_ms; at--)
+		w->blocks[at] = w->blocks[at - 1];
+	w->blocks[at] = copy;
+	blocks_changed(w);
+}
+
 void world_block(struct world *w, const char *key, const char *const *nodes, int64_t start_ms, int64_t end_ms)
 {
-	struct block b = { .key = xstrdup(key), .start_ms = start_ms, .end_ms = end_ms };
-	size_t n = 0;
-
-	while (nodes[n])
-		n++;
-	b.nodes = xcalloc(n + 1, sizeof(*b.nodes));
-	for (size_t i = 0; i < n; i++)
-		b.nodes[i] = xstrdup(nodes[i]);
-	world_unblock(w, key);
-	ARRAY_PUSH(w->blocks, w->nblocks, w->cap_blocks, b);
-	w->changed = true;
+	world_block_for(
+		w,
+		&(struct block){ .key = (char *)key, .nodes = (char **)nodes, .start_ms = start_ms, .end_ms = end_ms });
 }
 
 /* ---- life ---- */
@@ -593,7 +642,7 @@ struct fair *world_fair(struct world *w)
 	return w->fair;
 }
 
-void world_set_budgets(struct world *w, bool (*may_evict)(void *arg, const struct work *work), void *arg)
+void world_set_budgets(struct world *w, bool (*may_evict)(void *arg, struct work *const *works, size_t n), void *arg)
 {
 	w->may_evict = may_evict;
 	w->evict_arg = arg;

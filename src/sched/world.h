@@ -53,6 +53,7 @@ struct work_facts {
 	unsigned holds;
 	bool may_preempt, may_requeue;
 	size_t size;
+	const char *after; /* with HOLD_AFTER: what it waits for, in words; NULL */
 };
 /* Made, or changed: its members stay. */
 struct work *world_work(struct world *w, const struct work_facts *f);
@@ -64,12 +65,14 @@ void work_bound(struct world *w, struct work *work, const char *id, const char *
 		int64_t started_ms);
 /* Its binding was refused: its seat is free again, and it waits. */
 void work_unbound(struct world *w, struct work *work, const char *id);
-/* The budgets say whether all of a work may be evicted; NULL: always. */
-void world_set_budgets(struct world *w, bool (*may_evict)(void *arg, const struct work *work), void *arg);
+/* The budgets say whether all of these works together may be evicted; NULL: always. */
+void world_set_budgets(struct world *w, bool (*may_evict)(void *arg, struct work *const *works, size_t n), void *arg);
 /* It has ended or was deleted.  A work without members is freed. */
 void work_gone(struct world *w, struct work *work, const char *id, int64_t now_ms);
-/* Nodes that are not to be used from a time on: maintenance, advance reservations (those named by `key` excepted). */
+/* Nodes that are nobody's for a time: maintenance. */
 void world_block(struct world *w, const char *key, const char *const *nodes, int64_t start_ms, int64_t end_ms);
+/* Nodes or GPUs that are only for some: everything is copied.  Another one of the same key is replaced. */
+void world_block_for(struct world *w, const struct block *b);
 void world_unblock(struct world *w, const char *key);
 
 /* --- what to do --- */

@@ -5,13 +5,6 @@
 
 #include "sched/world.h"
 
-/* Nodes that are somebody's for a time. */
-struct block {
-	char *key;
-	char **nodes; /* NULL-terminated */
-	int64_t start_ms, end_ms;
-};
-
 struct world {
 	struct world_config config;
 	struct space *space;
@@ -25,7 +18,7 @@ struct world {
 	size_t ndated, cap_dated;
 	struct block *blocks;
 	size_t nblocks, cap_blocks;
-	bool (*may_evict)(void *arg, const struct work *work);
+	bool (*may_evict)(void *arg, struct work *const *works, size_t n);
 	void *evict_arg;
 	uint64_t ages;
 	/* Gone within a pass, which may still look at them: without members, they say nothing. */

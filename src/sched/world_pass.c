@@ -28,7 +28,10 @@ struct permit permit_for(struct world *w, const struct work *work, int64_t now_m
 {
 	return (struct permit){
 		.work = work,
-		.check = { .backfill = &w->backfill, .now_ms = now_ms, .end_ms = work_end(work, now_ms) },
+		.check = { .backfill = &w->backfill,
+			   .now_ms = now_ms,
+			   .end_ms = work_end(work, now_ms),
+			   .exempt = backfill_exempt(&w->backfill, work) },
 		.reservations = true,
 	};
 }
@@ -56,7 +59,8 @@ static void refuse(struct world *w, struct shape *sh, int64_t end_ms, bool prope
 static size_t seat_members(struct world *w, struct work *work, struct permit *p)
 {
 	struct space_filter filter = { .allows = permit_allows, .arg = p };
-	bool properties = work->queue->properties != NULL;
+	/* It may sit where others of its shape may not, or the other way round. */
+	bool properties = work->queue->properties || p->check.exempt;
 	size_t least = work_has_begun(work) ? 0 : work->size;
 	size_t missing = 0;
 	size_t seated = 0;
@@ -213,7 +217,7 @@ static void skip_others(struct world *w, const struct work *work)
 	else if (jobs && w->config.fair_share)
 		fair_walk_skip(w->fair, share_parent(share_parent(list)), false);
 	else if (work_is_alone(work) && work->why != WHY_NOT_BEFORE && work->why != WHY_PREEMPTING &&
-		 (w->config.fair_share || work->why != WHY_LIMIT))
+		 (w->config.fair_share || (work->why != WHY_LIMIT && !w->backfill.nblocks)))
 		fair_walk_skip(w->fair, list, true);
 }
 
@@ -245,7 +249,7 @@ static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct
 	size_t n;
 
 	if (!w->config.preemption || !work->may_preempt || w->lowest >= work_precedence(work) ||
-	    w->backfill.n == RESERVATIONS_ALL)
+	    w->backfill.n - w->backfill.nblocks == RESERVATIONS_ALL)
 		return false;
 	n = preempt_plan(&view, work, &victims);
 	for (size_t i = 0; i < n; i++) {
@@ -338,11 +342,17 @@ static void boost_the_old(struct world *w, int64_t now_ms)
 		w->boost_ms = now_ms;
 }
 
-static void block_nodes(struct world *w, const struct block *b, int64_t now_ms)
+/* Those that are over are of no use to anybody; when one is, something may start. */
+static void heed_blocks(struct world *w, int64_t now_ms)
 {
-	backfill_block(&w->backfill, w->space, (const char *const *)b->nodes, b->start_ms, b->end_ms);
-	if (b->end_ms > now_ms && b->end_ms < w->next_ms)
-		w->next_ms = b->end_ms;
+	for (size_t i = 0; i < w->nblocks; i++) {
+		const struct block *b = &w->blocks[i];
+
+		if (b->end_ms <= now_ms)
+			continue;
+		backfill_block(&w->backfill, w->space, b);
+		w->next_ms = b->end_ms < w->next_ms ? b->end_ms : w->next_ms;
+	}
 }
 
 static void begin_pass(struct world *w, int64_t now_ms)
@@ -358,8 +368,7 @@ static void begin_pass(struct world *w, int64_t now_ms)
 	for (size_t i = 0; i < w->nrunning; i++)
 		w->lowest = lower(w->lowest, work_precedence(w->running[i]));
 	world_bury(w);
-	for (size_t i = 0; i < w->nblocks; i++)
-		block_nodes(w, &w->blocks[i], now_ms);
+	heed_blocks(w, now_ms);
 	fair_walk_begin(w->fair);
 }
 
