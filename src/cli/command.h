@@ -28,7 +28,8 @@ extern const struct command cmd_serve, cmd_down, cmd_operate, cmd_token_create, 
 	cmd_image_list, cmd_image_pull, cmd_image_push, cmd_image_tag, cmd_image_rm, cmd_image_inspect, cmd_image_prune,
 	cmd_image_import, cmd_image_export, cmd_image_build, cmd_image_commit, cmd_gpus, cmd_logs, cmd_plot, cmd_run,
 	cmd_train, cmd_follow, cmd_ps, cmd_wait, cmd_kill, cmd_describe, cmd_events, cmd_top, cmd_completion,
-	cmd_version, cmd_help, cmd_why, cmd_queue, cmd_simulate, cmd_usage;
+	cmd_version, cmd_help, cmd_why, cmd_queue, cmd_simulate, cmd_usage, cmd_hold, cmd_release, cmd_drain,
+	cmd_reserve, cmd_reserve_list, cmd_reserve_delete;
 
 /* `stoker CMD --help`. */
 void command_help(const struct command *cmd);

@@ -115,6 +115,9 @@ int client_get_wait(struct client *c, const struct ref *ref, json_t **ret_obj, s
 int client_list_wait(struct client *c, const struct ref *ref, const struct list_options *o, json_t **ret_obj,
 		     struct err *e);
 int client_create_wait(struct client *c, const struct ref *ref, const json_t *obj, json_t **ret_obj, struct err *e);
+/* type: as client_ops.patch. */
+int client_patch_wait(struct client *c, const struct ref *ref, const char *type, const json_t *patch, json_t **ret_obj,
+		      struct err *e);
 /* GET of a path that is no object: any JSON. */
 int client_raw_wait(struct client *c, const char *path, json_t **ret_doc, struct err *e);
 int client_delete_wait(struct client *c, const struct ref *ref, json_t **ret_obj, struct err *e);

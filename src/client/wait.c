@@ -61,6 +61,15 @@ int client_create_wait(struct client *c, const struct ref *ref, const json_t *ob
 	return await(c, &a, ret_obj);
 }
 
+int client_patch_wait(struct client *c, const struct ref *ref, const char *type, const json_t *patch, json_t **ret_obj,
+		      struct err *e)
+{
+	struct answer a = { .e = e };
+
+	c->ops->patch(c, ref, type, patch, on_answer, &a);
+	return await(c, &a, ret_obj);
+}
+
 int client_remove_wait(struct client *c, const struct ref *ref, const json_t *options, json_t **ret_obj, struct err *e)
 {
 	struct answer a = { .e = e };

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+/* hold.c - `stoker hold` and `stoker release`: work that is not to start yet, and work that is
+ *
+ * Both change one word of the annotation stoker.dev/hold; the scheduler does the holding.  What runs is not touched.
+ */
+#include <limits.h>
+#include <stdio.h>
+
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "cli/connect.h"
+#include "cli/find.h"
+#include "cli/show.h"
+#include "cli/work.h"
+#include "kinds/work_rules.h"
+
+struct hold_settings {
+	struct connect_settings connect;
+	const char *ns, *output;
+	bool operator;
+};
+
+#define AT(field) offsetof(struct hold_settings, field)
+static const struct opt hold_opts[] = {
+	{ .name = "operator",
+	  .type = OPT_FLAG,
+	  .offset = AT(operator),
+	  .help = "the operator's hold, which only who may change queues sets and lifts" },
+	NAMESPACE_OPT(AT(ns), "where to look"),
+	OUTPUT_OPT_SAYING(struct hold_settings, "print no sentences but what was changed, as it is now"),
+	CONNECT_OPTS,
+	OPT_END,
+};
+
+struct session {
+	const struct hold_settings *s;
+	struct connection c;
+	const char *ns;
+	bool release;
+};
+
+static void say(const struct session *s, const struct found *f, unsigned before, unsigned after, const struct work *w)
+{
+	auto_sbuf struct sbuf title = SBUF(512);
+	auto_sbuf struct sbuf left = SBUF(128);
+
+	found_title(f, &title);
+	hold_text(after, &left);
+	if (s->release && before == after)
+		printf("%s is not held by %s%s%s\n", title.p, s->s->operator? "an operator" : "its user",
+		       after ? ", but by " : "", after ? left.p : "");
+	else if (s->release)
+		printf("%s released%s%s\n", title.p, after ? "; still held by " : "", after ? left.p : "");
+	else
+		printf("%s %s%s\n", title.p, before == after ? "was held before" : "held",
+		       w->phase == WORK_RUNNING ? "; what runs of it goes on" : "");
+}
+
+static int change(struct session *s, struct found *f, struct err *e)
+{
+	unsigned bit = s->s->operator? HOLD_WORD_OPERATOR : HOLD_WORD_USER;
+	auto_sbuf struct sbuf text = SBUF(128);
+	struct ref ref = found_ref(f);
+	json_auto_t *patch = NULL;
+	unsigned before;
+	unsigned after;
+	struct work w;
+
+	work_read(f->kind, f->obj, NULL, &w);
+	if (work_is_over(&w))
+		return err_set(e, ERR_BAD_REQUEST, "%s/%s has ended (%s)", f->kind->singular, f->name,
+			       work_phase_name(w.phase));
+	hold_parse(work_note(f->obj, HOLD_ANNOTATION), &before);
+	after = s->release ? before & ~bit : before | bit;
+	if (before != after) {
+		json_t *changed = NULL;
+
+		hold_text(after, &text);
+		patch = json_pack("{s:{s:s, s:{s:o}}}", "metadata", "uid", jsonx_str_or(f->obj, "metadata.uid", ""),
+				  "annotations", HOLD_ANNOTATION, after ? jsonx_string(text.p) : json_null());
+		if (client_patch_wait(s->c.client, &ref, "merge", patch, &changed, e) < 0)
+			return -1;
+		json_decref(f->obj);
+		f->obj = changed;
+	}
+	if (!s->s->output)
+		say(s, f, before, after, &w);
+	return 0;
+}
+
+static int change_all(struct session *s, const struct command *cmd, char **names, int n)
+{
+	struct found *found = xcalloc((size_t)n + 1, sizeof(*found));
+	const struct found **shown = xcalloc((size_t)n + 1, sizeof(*shown));
+	size_t nshown = 0;
+	int status = 0;
+
+	for (int i = 0; i < n; i++) {
+		struct err e = ERR_INIT;
+
+		if (find_one(s->c.client, names[i], s->ns, false, &found[i], &e) < 0) {
+			status = command_fail(cmd, &e);
+			continue;
+		}
+		if (change(s, &found[i], &e) < 0)
+			status = command_fail(cmd, &e);
+		else
+			shown[nshown++] = &found[i];
+	}
+	if (s->s->output)
+		show_found(s->c.client, s->s->output, shown, nshown);
+	for (int i = 0; i < n; i++)
+		found_done(&found[i]);
+	free(found);
+	free(shown);
+	return status;
+}
+
+static int run_hold(const struct command *cmd, int argc, char **argv)
+{
+	struct hold_settings settings = { 0 };
+	struct session s = { .s = &settings, .release = cmd == &cmd_release };
+	struct err e = ERR_INIT;
+	char **rest;
+	int nrest;
+	int status;
+
+	if (command_parse(cmd, &settings, argc, argv, 1, INT_MAX, &rest, &nrest) < 0)
+		return 2;
+	if (connect_open(&settings.connect, &s.c, &e) < 0)
+		return command_fail(cmd, &e);
+	s.ns = settings.ns ? settings.ns : client_default_namespace(s.c.client);
+	status = change_all(&s, cmd, rest, nrest);
+	connect_close(&s.c);
+	return status;
+}
+
+const struct command cmd_hold = {
+	.name = "hold",
+	.args = "[KIND/]NAME... [--operator] [-o wide|json|yaml|name]",
+	.summary = "Keep work that waits from starting",
+	.details = "The work keeps its age in the queue, but none of its pods starts until `stoker release`. What "
+		   "runs goes on.\n\n"
+		   "Examples:\n"
+		   "  stoker hold train-7\n"
+		   "  stoker hold --operator -n alice tfjob/big\n",
+	.names = true,
+	.opts = hold_opts,
+	.run = run_hold,
+};
+
+const struct command cmd_release = {
+	.name = "release",
+	.args = "[KIND/]NAME... [--operator] [-o wide|json|yaml|name]",
+	.summary = "Let work start that was held",
+	.details = "Lifts what `stoker hold` did: your own hold, or with --operator the operator's.\n",
+	.names = true,
+	.opts = hold_opts,
+	.run = run_hold,
+};
