@@ -4,17 +4,15 @@
  * The scheduler's line (api/rest_why.c) is asked for as a whole and shown as it is; with --watch again and again, for
  * an order is nothing that could be watched.
  */
-#include <signal.h>
 #include <stdio.h>
 
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "cli/again.h"
 #include "cli/connect.h"
 #include "cli/queue_rows.h"
-
-#define AGAIN_MS 2000
 
 struct queue_settings {
 	struct connect_settings connect;
@@ -55,8 +53,7 @@ struct session {
 	const struct queue_settings *s;
 	struct connection c;
 	const char *ns, *queue; /* NULL: all */
-	struct loop_timer timer;
-	bool due, interrupted, drawn;
+	bool drawn;
 };
 
 static int ask(struct session *s, json_t **ret, struct err *e)
@@ -126,34 +123,17 @@ static int print(struct session *s)
 	return 0;
 }
 
-static void on_due(void *arg)
+static int print_again(void *arg)
 {
-	((struct session *)arg)->due = true;
-}
-
-static void on_interrupt(void *arg, int signo)
-{
-	(void)signo;
-	((struct session *)arg)->interrupted = true;
+	return print(arg);
 }
 
 static int print_on(struct session *s)
 {
 	struct err e = ERR_INIT;
-	int status = 0;
+	int status = again_show(s->c.loop, print_again, s, &e);
 
-	if (loop_on_signal(s->c.loop, SIGINT, on_interrupt, s, &e) < 0)
-		return command_fail(s->cmd, &e);
-	s->timer = (struct loop_timer){ .fire = on_due, .arg = s };
-	while (!status && !s->interrupted && !ferror(stdout)) {
-		status = print(s);
-		s->due = false;
-		loop_timer_set(s->c.loop, &s->timer, AGAIN_MS);
-		while (!status && !s->due && !s->interrupted)
-			loop_turn(s->c.loop, false);
-	}
-	loop_timer_done(&s->timer);
-	return s->interrupted ? 128 + SIGINT : status ? status : 1;
+	return status < 0 ? command_fail(s->cmd, &e) : status;
 }
 
 static int run_queue(const struct command *cmd, int argc, char **argv)
