@@ -40,8 +40,20 @@ static const struct field array_fields[] = {
 static const struct message array =
 	MESSAGE("dev.stoker.v1.PBSArray", array_fields, .doc = "The same job for several indexes.");
 
+static const struct field cancel_fields[] = {
+	F(0, "by", STRING, .doc = "Who asked for it; set by the server."),
+	F(0, "message", STRING, .doc = "Why (qdel -m)."),
+	F(0, "delaySeconds", INT32, .has_min = true, .doc = "Between SIGTERM and SIGKILL (qdel -W)."),
+	F(0, "elements", STRING, .doc = "Which of an array, such as 2-4 (qdel -t); all without."),
+	F(0, "purge", BOOL, .doc = "Without waiting for its node (qdel -p)."),
+};
+
+static const struct message cancel =
+	MESSAGE("dev.stoker.v1.PBSCancel", cancel_fields, .doc = "That the job is to end, or some elements of it.");
+
 static const struct field spec_fields[] = {
 	F(0, "script", STRING, .doc = "Text of the script."),
+	FL(0, "command", STRING, .doc = "A program and its arguments instead of a script (qsub -- COMMAND)."),
 	FL(0, "arguments", STRING, .doc = "Arguments of the script (-F)."),
 	F(0, "shell", STRING, .doc = "Shell that runs it (-S); the login shell by default."),
 	F(0, "image", STRING, .doc = "Image to run it in; the host's own system by default."),
@@ -78,6 +90,14 @@ static const struct field spec_fields[] = {
 	FL(0, "stageIn", STRING, .doc = "Files to copy before the start (-W stagein)."),
 	FL(0, "stageOut", STRING, .doc = "Files to copy after the end (-W stageout)."),
 	FM(0, "attributes", STRING, .doc = "Further attributes of -W, kept as they are."),
+	F(0, "cancel", OBJECT, .msg = &cancel, .doc = "That it is to end (qdel)."),
+	F(0, "rerunAfter", INT32, .has_min = true,
+	  .doc = "The run, counted as in status.startCount, that is to be ended and done again (qrerun)."),
+	F(0, "suspend", BOOL, .doc = "Whether its processes are stopped (qsig -s suspend)."),
+	F(0, "runNow", BOOL, .doc = "Whether it starts before all others (qrun)."),
+	FL(0, "runHosts", STRING, .doc = "On which nodes it is to run (qrun -H)."),
+	F(0, "rank", INT64, .doc = "Its place among the owner's jobs (qorder); its number without."),
+	F(0, "elementHold", STRING, .doc = "Elements of an array that are held, such as 2-4 (qhold -t)."),
 	F(0, "submitHost", STRING, .doc = "Host it was submitted from."),
 	F(0, "submitArgs", STRING, .doc = "Command line of qsub."),
 };
@@ -131,12 +151,31 @@ static void spec_validate(const json_t *obj, const struct path *at, struct err *
 			     "must be a time such as 168:00:00, 7d or 3600");
 	if (jsonx_bool_or(obj, "interactive", false) && json_object_get(obj, "array"))
 		path_forbidden(PATH_FIELD(at, "array"), e, "interactive job can not be job array");
-	if (!jsonx_bool_or(obj, "interactive", false) && value_is_empty(json_object_get(obj, "script")))
+	if (!jsonx_bool_or(obj, "interactive", false) && value_is_empty(json_object_get(obj, "script")) &&
+	    value_is_empty(json_object_get(obj, "command")))
 		path_required(PATH_FIELD(at, "script"), e, NULL);
 }
 
 static const struct message spec = MESSAGE("dev.stoker.v1.PBSJobSpec", spec_fields,
 					   .doc = "What is to be run, and how.", .validate = spec_validate);
+
+/* What is told of one run; an array's elements have one each. */
+#define FIELDS_RUN                                                                                                     \
+	F(0, "startTime", TIME, .doc = "When it was last started."),                                                   \
+		F(0, "startCount", INT32, .doc = "How often it was started."),                                         \
+		F(0, "execHost", STRING, .doc = "Where it runs, such as G102/0-1."),                                   \
+		F(0, "execGpus", STRING, .doc = "GPUs it has, such as G102-gpu/1+G102-gpu/0."),                        \
+		F(0, "sessionId", INT64, .doc = "Session of its processes."),                                          \
+		FL(0, "pods", STRING, .doc = "Its pods, the one of the script first.")
+
+static const struct field active_fields[] = {
+	F(0, "index", INT32, .doc = "Which element."),
+	F(0, "state", STRING, .values = "R|S|E", .doc = "R running, S suspended, E ending."),
+	FIELDS_RUN,
+};
+
+static const struct message active =
+	MESSAGE("dev.stoker.v1.PBSActiveElement", active_fields, .doc = "An element of an array that runs.");
 
 static const struct field status_fields[] = {
 	F(0, "state", STRING, .values = "Q|H|W|T|R|S|E|C",
@@ -148,16 +187,15 @@ static const struct field status_fields[] = {
 	  .doc = "The script's own, 256 and more for a signal, or negative if it could not run."),
 	F(0, "queueTime", TIME, .doc = "When it came into the queue."),
 	F(0, "eligibleTime", TIME, .doc = "Since when it could run."),
-	F(0, "startTime", TIME, .doc = "When it was last started."),
+	FIELDS_RUN,
 	F(0, "completionTime", TIME, .doc = "When it ended."),
-	F(0, "startCount", INT32, .doc = "How often it was started."),
-	F(0, "execHost", STRING, .doc = "Where it runs, such as G102/0-1."),
-	F(0, "execGpus", STRING, .doc = "GPUs it has, such as G102-gpu/1."),
-	F(0, "sessionId", INT64, .doc = "Session of its processes."),
 	F(0, "egroup", STRING, .doc = "Group it runs as."),
 	FM(0, "resourcesUsed", STRING, .doc = "What it used: cput, mem, vmem, walltime."),
-	FL(0, "pods", STRING, .doc = "Its pods."),
-	FM(0, "elements", STRING, .doc = "States of an array's elements, by index."),
+	FM(0, "elements", STRING,
+	   .doc = "Elements of an array that do not wait any more: the indexes by state, R, or C and the exit status, "
+		  "such as C:0: 0-99,103."),
+	FL(0, "active", OBJECT, .msg = &active, .doc = "Elements of an array that have been started and not ended."),
+	F(0, "cancelled", BOOL, .doc = "Whether it was ended by qdel."),
 	F(0, "observedGeneration", INT64, .doc = "The metadata.generation that this status is about."),
 };
 

@@ -153,6 +153,7 @@ static const struct field pod_status_fields[] = {
 	   .merge_key = "name", .doc = "Claims made for the pod."),
 	FL(16, "hostIPs", OBJECT, .msg = &host_ip, .flags = FIELD_ATOMIC, .merge_key = "ip",
 	   .doc = "All addresses of the node."),
+	FM(0, "used", STRING, .doc = "What a PBS job's processes used: cput, mem and vmem in PBS's notation."),
 };
 const struct message core_pod_status =
 	MESSAGE("io.k8s.api.core.v1.PodStatus", pod_status_fields, .doc = "What a pod is doing.");

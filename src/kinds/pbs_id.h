@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs_id.h - names of PBS jobs: 380963.Ghead, 189[].Ghead, 189[3].Ghead, 189[2-4], 189-3; pure */
+#ifndef STOKER_KINDS_PBS_ID_H
+#define STOKER_KINDS_PBS_ID_H
+
+#include "base/str.h"
+
+#define PBS_SERVER_NAME 256
+
+struct pbs_id {
+	int64_t sequence;
+	bool array;                   /* has [...] */
+	char elements[128];           /* what stands in the brackets: "", "3", "2-4" */
+	char server[PBS_SERVER_NAME]; /* after the dot, or "" */
+	char at[PBS_SERVER_NAME];     /* after the @, or "" */
+};
+
+/* False if it is none: it must begin with a digit. */
+bool pbs_id_parse(const char *text, struct pbs_id *ret);
+/* index: -1 none, -2 the array itself ("[]"). */
+enum { PBS_PLAIN = -1, PBS_ARRAY = -2 };
+void pbs_id_text(int64_t sequence, int index, const char *server, struct sbuf *out);
+
+#endif

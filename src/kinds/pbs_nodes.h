@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs_nodes.h - which nodes a PBS job asks for: "2:ppn=4:gpus=1:v100+1:cpu", or OpenPBS's "2:ncpus=4:ngpus=1"; pure
+ *
+ * A word that is no count may be the name of a host or a property: nobody can tell without the nodes, so it is kept as
+ * a property, and every node has its own name as one.
+ */
+#ifndef STOKER_KINDS_PBS_NODES_H
+#define STOKER_KINDS_PBS_NODES_H
+
+#include <jansson.h>
+
+#include "base/err.h"
+
+#define PBS_NODES_MOST 10000 /* nodes of one job */
+
+/* `count` nodes that are alike. */
+struct pbs_req {
+	int count;
+	int ppn;        /* lines in the node file, each */
+	int cpus;       /* processors, each: ppn, or what a chunk's ncpus says */
+	int gpus;       /* each */
+	bool shared;    /* its cards may be others' too (gpumode shared or default) */
+	int64_t memory; /* bytes, each; a chunk's mem, else 0 */
+	char **props;   /* case-sensitive; global ones too */
+	size_t nprops;
+};
+
+struct pbs_nodes {
+	struct pbs_req *reqs;
+	size_t n;
+	int count; /* nodes in all: nodect, PBS_NUM_NODES */
+	int tasks; /* lines of the node file: PBS_NP */
+};
+
+/* ERR_INVALID says what is wrong with which part. */
+int pbs_nodes_parse(const char *text, struct pbs_nodes *ret, struct err *e);
+int pbs_select_parse(const char *text, struct pbs_nodes *ret, struct err *e);
+/* What a job's resources (spec.resources) ask for in all: nodes or select, else procs, ncpus, gpus, else one node. */
+int pbs_nodes_of(const json_t *resources, struct pbs_nodes *ret, struct err *e);
+void pbs_nodes_done(struct pbs_nodes *n);
+
+#endif
