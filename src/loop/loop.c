@@ -255,6 +255,20 @@ int loop_on_signal(struct loop *loop, int signo, void (*fn)(void *arg, int signo
 	return 0;
 }
 
+void loop_forget_signal(struct loop *loop, int signo, const void *arg)
+{
+	for (struct signal_watch **at = &loop->signals; *at; at = &(*at)->next) {
+		struct signal_watch *w = *at;
+
+		if (w->arg != arg || event_get_signal(w->event) != signo)
+			continue;
+		*at = w->next;
+		event_free(w->event);
+		free(w);
+		return;
+	}
+}
+
 static void on_fd(evutil_socket_t fd, short what, void *arg)
 {
 	struct loop_fd *w = arg;

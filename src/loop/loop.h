@@ -64,6 +64,9 @@ bool loop_timer_pending(const struct loop_timer *t);
 /* Calls `fn` for SIGTERM, SIGINT, SIGHUP ... from the loop, not from the signal handler. */
 int loop_on_signal(struct loop *loop, int signo, void (*fn)(void *arg, int signo), void *arg, struct err *e);
 
+/* Takes back what was asked with the same signal and argument. */
+void loop_forget_signal(struct loop *loop, int signo, const void *arg);
+
 /* Readiness of a file descriptor the caller owns. */
 struct loop_fd;
 struct loop_fd *loop_fd_new(struct loop *loop, int fd, bool read, bool write,

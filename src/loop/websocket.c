@@ -11,6 +11,7 @@
 #include <wslay/wslay.h>
 
 #include "base/mem.h"
+#include "loop/crypto.h"
 
 #define KEY_GUID    "258EAFA5-E914-47DA-95CA-C5AB0DC85B11" /* the RFC's */
 #define KEY_BYTES   16
@@ -96,24 +97,46 @@ static void on_frame_end(wslay_event_context_ptr ctx, void *arg)
 
 /* --- the machine --- */
 
-struct websocket *websocket_new(const struct websocket_handlers *h)
+static int on_mask(wslay_event_context_ptr ctx, uint8_t *buf, size_t n, void *arg)
+{
+	(void)ctx;
+	(void)arg;
+	crypto_random(buf, n);
+	return 0;
+}
+
+static struct websocket *make(const struct websocket_handlers *h, bool client)
 {
 	static const struct wslay_event_callbacks callbacks = {
 		.recv_callback = on_recv,
 		.send_callback = on_send,
+		.genmask_callback = on_mask,
 		.on_frame_recv_start_callback = on_frame,
 		.on_frame_recv_chunk_callback = on_chunk,
 		.on_frame_recv_end_callback = on_frame_end,
 	};
 	struct websocket *ws = xcalloc(1, sizeof(*ws));
+	int rc;
 
 	ws->h = *h;
 	sbuf_init(&ws->out, SIZE_MAX); /* as much as the owner sends at once */
-	if (wslay_event_context_server_init(&ws->ctx, &callbacks, ws) != 0)
+	rc = client ? wslay_event_context_client_init(&ws->ctx, &callbacks, ws)
+		    : wslay_event_context_server_init(&ws->ctx, &callbacks, ws);
+	if (rc != 0)
 		abort(); /* out of memory, as in base/mem.c */
 	wslay_event_config_set_no_buffering(ws->ctx, 1);
 	wslay_event_config_set_max_recv_msg_length(ws->ctx, MESSAGE_MAX);
 	return ws;
+}
+
+struct websocket *websocket_new(const struct websocket_handlers *h)
+{
+	return make(h, false);
+}
+
+struct websocket *websocket_new_client(const struct websocket_handlers *h)
+{
+	return make(h, true);
 }
 
 void websocket_free(struct websocket *ws)
@@ -184,6 +207,14 @@ void websocket_accept_key(const char *key, struct sbuf *out)
 	if (!EVP_Digest(text.p, text.n, digest, &n, EVP_sha1(), NULL))
 		abort(); /* SHA-1 is here no secret keeper, and always there */
 	base64_encode(digest, n, out);
+}
+
+void websocket_new_key(struct sbuf *out)
+{
+	unsigned char raw[KEY_BYTES];
+
+	crypto_random(raw, sizeof(raw));
+	base64_encode(raw, sizeof(raw), out);
 }
 
 int websocket_upgrade(struct http_request *req, const char *protocol, const struct http_tunnel_handlers *h,

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/* remote_ask.h - the asking side of remote.h: a command's input and output from a server, by WebSocket
+ *
+ * Over a Unix socket only, where the kernel says who is at the other end and nothing needs to be encrypted.
+ */
+#ifndef STOKER_LOOP_REMOTE_ASK_H
+#define STOKER_LOOP_REMOTE_ASK_H
+
+#include "base/err.h"
+#include "base/str.h"
+#include "loop/loop.h"
+
+struct remote_ask;
+
+/* Any of them may call remote_ask_free(). */
+struct remote_ask_handlers {
+	void (*opened)(void *arg);                               /* the server has agreed */
+	void (*output)(void *arg, int stream, struct str bytes); /* stream: 1 or 2 */
+	void (*drained)(void *arg);                              /* all input has left */
+	void (*ended)(void *arg, int code, const struct err *e); /* once: exit status, or the error */
+	void *arg;
+};
+
+/* `path` has the query of exec or attach.  No handler is called before it returns. */
+int remote_ask_new(struct loop *loop, const char *socket, const char *path, const struct remote_ask_handlers *h,
+		   struct remote_ask **ret, struct err *e);
+void remote_ask_free(struct remote_ask *a);
+void remote_ask_input(struct remote_ask *a, struct str bytes);
+void remote_ask_input_end(struct remote_ask *a);
+void remote_ask_resize(struct remote_ask *a, int rows, int cols);
+/* Input that has not left yet. */
+size_t remote_ask_pending(const struct remote_ask *a);
+/* No output is read while paused. */
+void remote_ask_pause(struct remote_ask *a, bool paused);
+
+#endif
