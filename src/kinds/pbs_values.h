@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #define PBS_TEXT 32
+/* Ten thousand years: beyond any job, and far from overflow when fields are added up. */
+#define PBS_TIME_MOST (10000ll * 366 * 86400)
 
 /* SS, MM:SS, HH:MM:SS or DD:HH:MM:SS, fields of any size, .mmm at the end rounds. */
 bool pbs_time_parse(const char *text, int64_t *ret_seconds);
