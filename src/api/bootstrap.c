@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* bootstrap.c - system namespaces, the kubernetes Service, priority and storage classes, the first queue,
+/* bootstrap.c - system namespaces, the kubernetes Service, priority and storage classes, the first queue, PBS settings,
  * definitions of Kubeflow's kinds: rows of JSON, made through the ordinary write path
  *
  * They are made at start if they are missing.  Pods are told the address of default/kubernetes, so that one comes back
@@ -49,6 +49,7 @@ static const struct {
 	  "\"provisioner\":\"stoker.dev/directory\",\"reclaimPolicy\":\"Delete\","
 	  "\"volumeBindingMode\":\"Immediate\"}" },
 	{ "stoker.dev", "v1", "queues", "", "batch", "{}" },
+	{ "stoker.dev", "v1", "pbsservers", "", "default", "{}" },
 	KUBEFLOW("TFJob", "tfjob", SERVED("v1", "true") "," SERVED("v1alpha2", "false")),
 	KUBEFLOW("PyTorchJob", "pytorchjob", SERVED("v1", "true") "," SERVED("v1alpha1", "false")),
 	KUBEFLOW("PaddleJob", "paddlejob", SERVED("v1", "true")),

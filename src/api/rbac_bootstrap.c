@@ -101,7 +101,7 @@ static const struct default_rule metrics_view[] = {
 
 /* What qstat -Q, pbsnodes and the forms of a dashboard show; nothing of any user. */
 static const struct default_rule own_basic[] = {
-	{ READ, "stoker.dev", "queues reservations" },
+	{ READ, "stoker.dev", "pbsservers queues reservations" },
 	{ READ, "", "nodes" },
 	{ READ, "scheduling.k8s.io", "priorityclasses" },
 	{ READ, "storage.k8s.io", "storageclasses" },

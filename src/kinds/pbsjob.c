@@ -251,6 +251,13 @@ static const struct column columns[] = {
 	COLUMN_WIDE("Comment", "Why it is as it is.", cell_comment),
 };
 
+static const struct selectable selectable[] = {
+	{ "status.sequence", "status.sequence", NULL },
+	{ "status.state", "status.state", "Q" },
+	{ "spec.owner", "spec.owner", NULL },
+	{ "spec.queue", "spec.queue", NULL },
+};
+
 const struct kind kind_pbsjob = {
 	.group = "stoker.dev",
 	.version = "v1",
@@ -263,6 +270,7 @@ const struct kind kind_pbsjob = {
 	.verbs = VERBS_ALL,
 	.message = &pbsjob,
 	KIND_COLUMNS(columns),
+	KIND_SELECTABLE(selectable),
 	KIND_SUBRESOURCES(status_only),
 	.prepare_create = prepare_create,
 	.validate_update = validate_update,

@@ -100,6 +100,9 @@ static const struct field spec_fields[] = {
 	FL(0, "destinations", STRING, .doc = "Queues that a Route queue passes workloads on to."),
 	F(0, "keepCompletedSeconds", INT32, .has_min = true, .doc = "How long qstat shows jobs that have ended."),
 	F(0, "killDelaySeconds", INT32, .has_min = true, .doc = "Seconds between SIGTERM and SIGKILL."),
+	F(0, "containers", STRING, .dflt = "\"allowed\"", .values = "allowed|required",
+	  .doc = "Whether PBS jobs must run in containers."),
+	F(0, "image", STRING, .doc = "Image of PBS jobs that name none; without, they run in the host's own system."),
 };
 
 static const char *const walltimes[] = { "defaultWalltime", "maxWalltime", "minWalltime" };

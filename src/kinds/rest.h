@@ -32,6 +32,6 @@ extern const struct kind kind_node_metrics, kind_pod_metrics;
 extern const struct kind kind_tfjob, kind_tfjob_v1alpha2, kind_pytorchjob, kind_pytorchjob_v1alpha1, kind_paddlejob,
 	kind_mpijob, kind_notebook, kind_inference_service;
 /* stoker.dev */
-extern const struct kind kind_queue, kind_reservation, kind_pbsjob, kind_build, kind_token;
+extern const struct kind kind_queue, kind_reservation, kind_pbsjob, kind_pbsserver, kind_build, kind_token;
 
 #endif

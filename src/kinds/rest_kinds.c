@@ -54,6 +54,7 @@ const struct kind *const kinds_rest[] = {
 	&kind_queue,
 	&kind_reservation,
 	&kind_pbsjob,
+	&kind_pbsserver,
 	&kind_build,
 	&kind_token,
 	NULL,

@@ -96,6 +96,10 @@ struct kubelet_ops {
 	int (*pod_usage)(struct kubelet *k, const char *uid, const json_t *containers, json_t **ret, struct err *e);
 	/* The same of the whole machine, without containers: {"timestamp","window","cpu_nano","memory_bytes"}. */
 	int (*node_usage)(struct kubelet *k, const char *node, json_t **ret, struct err *e);
+
+	/* Either may be NULL.  A signal to every process of the container; a line for what it prints to (1 or 2). */
+	int (*signal)(struct kubelet *k, const struct kubelet_target *of, int signo, struct err *e);
+	int (*message)(struct kubelet *k, const struct kubelet_target *of, int stream, struct str text, struct err *e);
 };
 
 struct kubelet {

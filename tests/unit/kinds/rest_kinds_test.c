@@ -268,7 +268,8 @@ TEST("an event is the same in both forms")
 
 TEST("rules of Stoker's own kinds")
 {
-#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define SERVER "'metadata':{'name':'default'},'spec':{"
+#define HASH   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 	static const struct object_row rows[] = {
 		{ &kind_queue, "{" NAMED "}", "" },
 		{ &kind_queue, "{" NAMED ",'spec':{'defaultWalltime':'168:00:00','maxWalltime':'1d'}}",
@@ -288,6 +289,23 @@ TEST("rules of Stoker's own kinds")
 		  "spec.maxWalltime: Invalid value: \"long\": must be a time such as 168:00:00, 7d or 3600" },
 		{ &kind_queue, "{" NAMED ",'spec':{'type':'Route'}}",
 		  "spec.destinations: Required value: a Route queue passes workloads on" },
+		{ &kind_queue, "{" NAMED ",'spec':{'containers':'maybe'}}",
+		  "spec.containers: Unsupported value: \"maybe\": supported values: \"allowed\", \"required\"" },
+		{ &kind_pbsserver, "{'metadata':{'name':'default'}}", "" },
+		{ &kind_pbsserver, "{'metadata':{'name':'other'}}",
+		  "metadata.name: Invalid value: \"other\": there is one PBSServer, default" },
+		{ &kind_pbsserver, "{" SERVER "'serverName':'G head'}}",
+		  "spec.serverName: Invalid value: \"G head\": must be a name of printable characters without blanks "
+		  "and none of #@[]/:" },
+		{ &kind_pbsserver, "{" SERVER "'nextJobNumber':100000000}}",
+		  "spec.nextJobNumber: Invalid value: 100000000: must be no more than 99999999" },
+		{ &kind_pbsserver, "{" SERVER "'qstatLayout':5}}",
+		  "spec.qstatLayout: Invalid value: 5: must be 4 or 6" },
+		{ &kind_pbsserver, "{" SERVER "'managers':['root@*','@here']}}",
+		  "spec.managers[1]: Invalid value: \"@here\": must be user or user@host" },
+		{ &kind_pbsserver, "{" SERVER "'hostRoots':['/ghome','/']}}",
+		  "spec.hostRoots[1]: Invalid value: \"/\": must be the absolute path of a directory other than /, "
+		  "without .." },
 		{ &kind_pbsjob, "{" NAMED ",'spec':{'script':'date','hold':'us','mail':{'points':'abe'}}}", "" },
 		{ &kind_pbsjob, "{" NAMED ",'spec':{}}", "spec.script: Required value" },
 		{ &kind_pbsjob, "{" NAMED ",'spec':{'script':'s','name':'a b'}}",
