@@ -42,9 +42,13 @@ static const struct {
 	{ PBSE_MAXUSERQUED, "Maximum number of jobs already in queue for user" },
 	{ PBSE_NOINTERACTIVE, "Queue does not allow interactive jobs" },
 	{ PBSE_NOBATCH, "Queue does not allow batch jobs" },
+	{ PBSE_NORERUNABLE, "Queue does not allow rerunable jobs" },
+	{ PBSE_NONONRERUNABLE, "Queue does not allow nonrerunable jobs" },
 	{ PBSE_UNKARRAYID, "Unknown Array ID" },
 	{ PBSE_BAD_ARRAY_REQ, "Bad Job Array Request" },
 	{ PBSE_TIMEOUT, "Time out" },
+	{ PBSE_NOFAULTTOLERANT, "Queue does not allow fault tolerant jobs" },
+	{ PBSE_NOFAULTINTOLERANT, "Queue does not allow fault intolerant jobs" },
 	{ PBSE_NO_ARRAYS, "Queue does not allow job arrays" },
 };
 

@@ -36,6 +36,8 @@ static const char *const texts[SQL__COUNT] = {
 	[SQL_NEWEST] = "SELECT max(rv) FROM revision",
 	[SQL_FLOOR] = "SELECT value FROM meta WHERE key = 'floor'",
 	[SQL_FLOOR_SET] = "UPDATE meta SET value = ?1 WHERE key = 'floor'",
+	[SQL_COUNTER] = "SELECT value FROM meta WHERE key = 'counter ' || ?1",
+	[SQL_COUNTER_SET] = "INSERT OR REPLACE INTO meta (key, value) VALUES ('counter ' || ?1, ?2)",
 	[SQL_PASSING] = "SELECT rv, prev, op, time FROM revision WHERE rv > ?1 AND rv <= ?2 ORDER BY rv",
 	[SQL_FORGET] = "DELETE FROM revision WHERE rv = ?1",
 	[SQL_EXPIRING] = "SELECT r.rv, r.time, r.kind, r.ns, r.name, l.rv FROM revision r LEFT JOIN live l"

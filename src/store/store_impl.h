@@ -5,7 +5,7 @@
  *	lock.c      directory, lock, WAL mark  compact.c  history and expiry, in small steps
  *	damage.c    look at every page first   full.c     disk full and back
  *	schema.c    migrations, new database   sql.c      statements and what their failures mean
- *	vfs.c       page checksums             read.c, write.c
+ *	vfs.c       page checksums             read.c, write.c, counter.c
  */
 #ifndef STOKER_STORE_STORE_IMPL_H
 #define STOKER_STORE_STORE_IMPL_H
@@ -43,6 +43,8 @@ enum sql_id {
 	SQL_NEWEST,
 	SQL_FLOOR,
 	SQL_FLOOR_SET,
+	SQL_COUNTER,
+	SQL_COUNTER_SET,
 	SQL_PASSING,
 	SQL_FORGET,
 	SQL_EXPIRING,
