@@ -102,6 +102,8 @@ const char *client_server(const struct client *c);
 /* The namespace a command means when none is given: the kubeconfig context's, else the local user's name ("default" for
  * root). */
 const char *client_default_namespace(const struct client *c);
+/* That of the local user; the caller owns it. */
+char *client_own_namespace(void);
 /* Is the server on this machine, so that its files are ours? */
 bool client_is_local(const struct client *c);
 /* A name as a segment of a path, or a value in a query. */
@@ -118,6 +120,9 @@ int client_create_wait(struct client *c, const struct ref *ref, const json_t *ob
 /* type: as client_ops.patch. */
 int client_patch_wait(struct client *c, const struct ref *ref, const char *type, const json_t *patch, json_t **ret_obj,
 		      struct err *e);
+/* Any request over HTTP, `type` being that of its body: the code and text of the reply. */
+int client_call_wait(struct client *c, const char *method, const char *path, const char *type, struct str body,
+		     int *ret_code, struct sbuf *reply, struct err *e);
 /* GET of a path that is no object: any JSON. */
 int client_raw_wait(struct client *c, const char *path, json_t **ret_doc, struct err *e);
 int client_delete_wait(struct client *c, const struct ref *ref, json_t **ret_obj, struct err *e);

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "client/http_parts.h"
 #include "client/lean.h"
+#include "client/status.h"
 
 /* One document instead of one a group-version, from servers that have it. */
 #define AGGREGATED "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -37,18 +38,6 @@ struct stream {
 	bool telling; /* an event is being told, which may stop the watch */
 	bool stopped;
 };
-
-void client_escape(struct sbuf *out, const char *s)
-{
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || strchr("-_.~", c))
-			sbuf_addc(out, (char)c);
-		else
-			sbuf_addf(out, "%%%02X", c);
-	}
-}
 
 static void add_path(struct sbuf *out, const struct ref *ref)
 {
@@ -90,35 +79,6 @@ static void add_list_params(struct sbuf *out, const struct list_options *o)
 	}
 }
 
-/* What the server says of single fields, so that callers need not know where an error comes from. */
-static void add_causes(const json_t *doc, struct err *e)
-{
-	json_t *cause;
-	size_t i;
-
-	json_array_foreach (jsonx_at(doc, "details.causes"), i, cause)
-		for (int k = 0; k < CAUSE__COUNT; k++)
-			if (str_same(jsonx_str(cause, "reason"), cause_reason((enum cause_kind)k))) {
-				err_cause(e, (enum cause_kind)k, jsonx_str_or(cause, "field", ""), "%s",
-					  jsonx_str_or(cause, "message", ""));
-				break;
-			}
-}
-
-/* The server's Status as an error; 0 if the reply is a success. */
-static int status_error(const json_t *doc, int code, struct err *e)
-{
-	const char *text = jsonx_str(doc, "message");
-
-	if (code >= 200 && code < 300 && !str_same(jsonx_str(doc, "status"), "Failure"))
-		return 0;
-	err_set(e, err_kind_of(jsonx_str(doc, "reason"), code), "%s",
-		text ? text : "the server answered with an error and no explanation");
-	e->retry_after = (int)jsonx_int_or(doc, "details.retryAfterSeconds", 0);
-	add_causes(doc, e);
-	return -1;
-}
-
 static void call_end(struct http_call *c, int code, struct str body, const json_t *doc, const struct err *e)
 {
 	LIST_REMOVE(c, link);
@@ -139,7 +99,7 @@ static void on_reply(void *arg, int code, struct str body, const struct err *tra
 		err_set(&e, code >= 500 ? err_kind_of(NULL, code) : ERR_INTERNAL,
 			"the server's answer (%d) is not JSON", code);
 	if (!c->raw && e.kind == ERR_NONE)
-		status_error(doc, code, &e);
+		client_status_error(doc, code, &e);
 	if (c->client->patient && e.kind == ERR_NONE)
 		lean(doc);
 	call_end(c, code, body, e.kind == ERR_NONE ? doc : NULL, &e);
@@ -274,7 +234,7 @@ static void take_line(struct stream *s, struct str line)
 	type = jsonx_str_or(event, "type", "");
 	obj = json_object_get(event, "object");
 	if (streq(type, "ERROR")) {
-		status_error(obj, (int)jsonx_int_or(obj, "code", 500), &e);
+		client_status_error(obj, (int)jsonx_int_or(obj, "code", 500), &e);
 		s->over = true;
 		s->event(s->arg, type, NULL, &e);
 		return;
@@ -321,7 +281,7 @@ static void on_stream_end(void *arg, int code, struct str body, const struct err
 
 	s->fetch = NULL;
 	if (e.kind == ERR_NONE && code >= 300 && jsonx_parse(body.p, body.n, NULL, NULL, &doc, &e) == 0)
-		status_error(doc, code, &e);
+		client_status_error(doc, code, &e);
 	if (e.kind == ERR_NONE)
 		err_set(&e, ERR_UNAVAILABLE, "the watch ended");
 	if (!s->over)
@@ -407,7 +367,7 @@ static void on_text_end(void *arg, int code, struct str body, const struct err *
 	if (e.kind == ERR_NONE && code >= 300) {
 		jsonx_parse(body.p, body.n, NULL, NULL, &doc, &e);
 		err_clear(&e);
-		status_error(doc, code, &e);
+		client_status_error(doc, code, &e);
 	}
 	t->done(t->arg, &e);
 	free(t);

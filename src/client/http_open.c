@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* http_open.c - finds the server: a socket, a kubeconfig, or the cluster whose pod this is */
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,20 +8,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "client/http_parts.h"
-#include "kinds/names.h"
 
 #define PAGE        250 /* of pods it is a megabyte of text, and ten of memory until they are lean */
 #define ACCOUNT_DIR "/var/run/secrets/kubernetes.io/serviceaccount"
-
-static char *own_name(void)
-{
-	struct passwd *pw = getpwuid(geteuid());
-	char label[NAME_LABEL_LEN] = "default";
-
-	if (geteuid() != 0 && pw)
-		name_make_label(pw->pw_name, label);
-	return xstrdup(label);
-}
 
 /* The service account of the pod that this is, if it is one. */
 static int read_pod_account(struct kubeconfig *k, struct err *e)
@@ -88,7 +76,7 @@ int client_http_new(struct loop *loop, const struct client_options *o, struct cl
 	}
 	if (h->config.token_file)
 		h->token_file = token_file_new(h->config.token_file, h->config.token);
-	h->ns = h->socket ? own_name() : xstrdup(h->config.ns ? h->config.ns : "default");
+	h->ns = h->socket ? client_own_namespace() : xstrdup(h->config.ns ? h->config.ns : "default");
 	fc.unix_socket = h->socket;
 	fc.base_url = h->socket ? "http://localhost" : h->config.server;
 	h->base.ca_pem = h->socket ? NULL : h->config.ca_pem;

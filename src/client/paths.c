@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* paths.c - where server and clients meet when nobody says otherwise */
+#include <pwd.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "client/client.h"
+#include "kinds/names.h"
 
 void default_socket_path(struct sbuf *out)
 {
@@ -28,4 +31,26 @@ void default_data_dir(struct sbuf *out)
 		sbuf_addf(out, "%s/stoker", data);
 	else
 		sbuf_addf(out, "%s/.local/share/stoker", home && *home ? home : "/tmp");
+}
+
+void client_escape(struct sbuf *out, const char *s)
+{
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || strchr("-_.~", c))
+			sbuf_addc(out, (char)c);
+		else
+			sbuf_addf(out, "%%%02X", c);
+	}
+}
+
+char *client_own_namespace(void)
+{
+	struct passwd *pw = getpwuid(geteuid());
+	char label[NAME_LABEL_LEN] = "default";
+
+	if (geteuid() != 0 && pw)
+		name_make_label(pw->pw_name, label);
+	return xstrdup(label);
 }

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+/* status.h - a server's refusal becomes an error with its own words */
+#ifndef STOKER_CLIENT_STATUS_H
+#define STOKER_CLIENT_STATUS_H
+
+#include <jansson.h>
+
+#include "base/err.h"
+
+/* The server's Status as an error; 0 if the reply is a success. */
+int client_status_error(const json_t *doc, int code, struct err *e);
+
+#endif

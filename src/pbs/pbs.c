@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs.c - PBS's commands: which there are, and how they end
+ *
+ * One row a command.  The same rows serve `stoker qsub ...` (main.c), a link of that name to stoker, and a link to
+ * stoker-pbs, which is the same commands without the libraries that only a server needs (pbs/main.c).
+ */
+#include "pbs/pbs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "kinds/pbs_error.h"
+
+static const struct pbs_program programs[] = {
+	{ "qsub", qsub_main },
+};
+
+const struct pbs_program *pbs_program_find(const char *argv0)
+{
+	const char *slash = strrchr(argv0, '/');
+	const char *name = slash ? slash + 1 : argv0;
+	const struct pbs_program *best = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
+		if (str_ends(name, programs[i].name) && (!best || strlen(programs[i].name) > strlen(best->name)))
+			best = &programs[i];
+	return best;
+}
+
+int pbs_main(const struct pbs_program *program, const struct pbs_door *door, int argc, char **argv)
+{
+	struct pbs p = { .command = program->name, .door = door };
+	int status = program->run(&p, argc, argv);
+
+	if (p.open)
+		door->close(p.open);
+	json_decref(p.settings);
+	free(p.ns);
+	if (fflush(stdout) != 0 && !status) {
+		fprintf(stderr, "%s: cannot write the output\n", program->name);
+		status = 1;
+	}
+	return status;
+}
+
+/* ---- errors ---- */
+
+/* What a refusal without a number comes nearest to. */
+static const struct {
+	enum err_kind kind;
+	enum pbs_error number;
+} numbers[] = {
+	{ ERR_FORBIDDEN, PBSE_PERM },  { ERR_UNAUTHORIZED, PBSE_PERM }, { ERR_NOT_FOUND, PBSE_UNKJOBID },
+	{ ERR_TIMEOUT, PBSE_TIMEOUT }, { ERR_INVALID, PBSE_BADATVAL },
+};
+
+int pbs_error_of(const struct err *e, const char **ret_words)
+{
+	int number = pbs_error_find(e->text, ret_words);
+
+	if (number)
+		return number;
+	*ret_words = e->text;
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (numbers[i].kind == e->kind)
+			return numbers[i].number;
+	return PBSE_IVALREQ;
+}
+
+int pbs_fail_connect(struct pbs *p)
+{
+	const char *name = getenv("PBS_DEFAULT");
+
+	if (!p->connect_errno)
+		return 0;
+	if (!name || !*name)
+		name = p->door->place(p->open);
+	fprintf(stderr, "%s: cannot connect to server %s (errno=%d) %s\n", p->command, name, p->connect_errno,
+		strerror(p->connect_errno));
+	return p->connect_errno % 256;
+}
+
+int pbs_fail(struct pbs *p, const struct err *e, const char *id)
+{
+	const char *words;
+	int number;
+
+	if (p->connect_errno)
+		return pbs_fail_connect(p);
+	number = pbs_error_of(e, &words);
+	fprintf(stderr, "%s: %s%s%s\n", p->command, words, id ? " " : "", id ? id : "");
+	return number % 256;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs.h - what PBS's commands share: the table of programs, the way to the server, errors in PBS's words
+ *
+ * A command is a row in pbs.c and a function that gets a `struct pbs`.  Nothing is asked of the server before the
+ * first call; most commands make one or two.
+ */
+#ifndef STOKER_PBS_PBS_H
+#define STOKER_PBS_PBS_H
+
+#include <jansson.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "kinds/pbs_id.h"
+
+#define PBS_API       "/apis/stoker.dev/v1"
+#define PBS_REPLY_MAX (512u * 1024 * 1024)
+
+/* How requests reach the server: the socket of this machine (socket.c), or whatever a kubeconfig names (remote.c). */
+struct pbs_door {
+	/* NULL with e->kind ERR_UNAVAILABLE and errno if it cannot be reached. */
+	void *(*open)(struct err *e);
+	void (*close)(void *self);
+	int (*call)(void *self, const char *method, const char *path, const char *type, struct str body, int *ret_code,
+		    struct sbuf *reply, struct err *e);
+	/* GET of text that comes piece by piece; a piece that answers false ends it. */
+	int (*stream)(void *self, const char *path, int *ret_code, bool (*piece)(void *arg, struct str piece),
+		      void *arg, struct err *e);
+	/* The namespace of who calls; the caller owns it. */
+	char *(*ns)(void *self);
+	/* Where the server is, for messages. */
+	const char *(*place)(void *self);
+};
+
+extern const struct pbs_door pbs_door_socket, pbs_door_remote;
+/* The socket of this machine's server, appended: $STOKER_SOCKET, the user's own, the system's; false if there is none,
+ * or $KUBECONFIG names a server. */
+bool pbs_socket_path(struct sbuf *out);
+
+struct pbs {
+	const char *command; /* "qsub": begins every message */
+	const struct pbs_door *door;
+	void *open; /* the door's, from the first call on */
+	char *ns;
+	int connect_errno; /* why there is no connection, or 0 */
+	json_t *settings;  /* PBSServer default, once it was asked for */
+};
+
+struct pbs_program {
+	const char *name;
+	/* Exit status; argv[0] is the name. */
+	int (*run)(struct pbs *p, int argc, char **argv);
+};
+
+/* The program of this name, which may be a path; NULL if there is none.  Anything may stand before the name (sqsub),
+ * for machines that have another PBS. */
+const struct pbs_program *pbs_program_find(const char *argv0);
+/* Runs it: argv[0] is its name. */
+int pbs_main(const struct pbs_program *program, const struct pbs_door *door, int argc, char **argv);
+/* One record a command, in its own file. */
+int qsub_main(struct pbs *p, int argc, char **argv);
+
+/* --- requests.  Paths begin with '/'; *ret (may be NULL) is owned.  Errors have the server's own words. --- */
+
+int pbs_get(struct pbs *p, const char *path, json_t **ret, struct err *e);
+/* The reply as it is: for the board's rows. */
+int pbs_get_text(struct pbs *p, const char *path, struct sbuf *out, struct err *e);
+int pbs_post(struct pbs *p, const char *path, const json_t *body, json_t **ret, struct err *e);
+/* A merge patch. */
+int pbs_patch(struct pbs *p, const char *path, const json_t *patch, json_t **ret, struct err *e);
+/* The objects of a watch, one by one, until `event` says false or the stream ends. */
+typedef bool pbs_event(void *arg, const char *type, const json_t *obj);
+int pbs_watch(struct pbs *p, const char *path, pbs_event *event, void *arg, struct err *e);
+/* The user's namespace; connects if need be, NULL if it cannot. */
+const char *pbs_namespace(struct pbs *p, struct err *e);
+
+/* PBSServer "default", borrowed; an empty object if there is none. */
+const json_t *pbs_settings(struct pbs *p);
+/* Its name, or this host's. */
+const char *pbs_server_name(struct pbs *p);
+/* Up to the first dot, as PBS names hosts. */
+void pbs_host_name(struct sbuf *out);
+
+/* A job by what people call it: *ret_job is a PBSJob (owned, without its script); an unknown one is PBSE_UNKJOBID. Only
+ * the number counts, and [i] if it is there. */
+int pbs_job_find(struct pbs *p, const struct pbs_id *id, json_t **ret_job, struct err *e);
+/* Path of a PBSJob object, appended. */
+void pbs_job_path(const json_t *job, struct sbuf *out);
+
+/* --- errors --- */
+
+/* PBS's number for an error, and its words (borrowed from e or constant). */
+int pbs_error_of(const struct err *e, const char **ret_words);
+/* "cmd: TEXT" or, with an id, "cmd: TEXT ID"; for a server out of reach "cmd: cannot connect to server NAME (errno=N)
+ * text".  Returns the exit status. */
+int pbs_fail(struct pbs *p, const struct err *e, const char *id);
+/* The latter part alone: 0 if it is not what happened. */
+int pbs_fail_connect(struct pbs *p);
+
+#endif

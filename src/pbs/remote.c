@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+/* remote.c - the way to a server elsewhere, by a kubeconfig; to one on this machine as socket.c goes */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "client/client.h"
+#include "pbs/pbs.h"
+
+struct remote {
+	void *socket; /* pbs_door_socket's, if the server is here; else: */
+	struct loop *loop;
+	struct client *client;
+};
+
+static void remote_close(void *self)
+{
+	struct remote *r = self;
+
+	if (r->socket)
+		pbs_door_socket.close(r->socket);
+	client_free(r->client);
+	if (r->loop)
+		loop_free(r->loop);
+	free(r);
+}
+
+static void *remote_open(struct err *e)
+{
+	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
+	struct remote *r = xcalloc(1, sizeof(*r));
+	struct client_options o = { 0 };
+	bool here = pbs_socket_path(&path);
+	int why;
+
+	if (here) {
+		r->socket = pbs_door_socket.open(e);
+	} else {
+		r->loop = loop_new();
+		client_http_new(r->loop, &o, &r->client, e);
+	}
+	if (r->socket || r->client)
+		return r;
+	why = errno;
+	remote_close(r);
+	errno = here ? why : ENOENT;
+	return NULL;
+}
+
+static int remote_call(void *self, const char *method, const char *path, const char *type, struct str body,
+		       int *ret_code, struct sbuf *reply, struct err *e)
+{
+	struct remote *r = self;
+
+	if (r->socket)
+		return pbs_door_socket.call(r->socket, method, path, type, body, ret_code, reply, e);
+	return client_call_wait(r->client, method, path, type, body, ret_code, reply, e);
+}
+
+struct stream {
+	bool (*piece)(void *arg, struct str piece);
+	void *arg;
+	bool over;
+	bool stopped;
+	struct err *e;
+};
+
+static void on_piece(void *arg, struct str piece)
+{
+	struct stream *s = arg;
+
+	s->stopped = s->stopped || !s->piece(s->arg, piece);
+}
+
+static void on_end(void *arg, const struct err *e)
+{
+	struct stream *s = arg;
+
+	s->over = true;
+	*s->e = *e;
+}
+
+static int remote_stream(void *self, const char *path, int *ret_code, bool (*piece)(void *arg, struct str piece),
+			 void *arg, struct err *e)
+{
+	struct remote *r = self;
+	struct stream s = { .piece = piece, .arg = arg, .e = e };
+	void *handle;
+
+	if (r->socket)
+		return pbs_door_socket.stream(r->socket, path, ret_code, piece, arg, e);
+	handle = r->client->ops->stream(r->client, path, on_piece, on_end, &s);
+	while (!s.over && !s.stopped)
+		loop_turn(r->loop, false);
+	if (!s.over)
+		r->client->ops->stream_stop(r->client, handle);
+	*ret_code = 200;
+	return s.over && e->kind != ERR_NONE ? -1 : 0;
+}
+
+static char *remote_ns(void *self)
+{
+	struct remote *r = self;
+
+	return r->socket ? pbs_door_socket.ns(r->socket) : xstrdup(client_default_namespace(r->client));
+}
+
+static const char *remote_place(void *self)
+{
+	struct remote *r = self;
+
+	return r && r->client ? client_server(r->client) : pbs_door_socket.place(NULL);
+}
+
+const struct pbs_door pbs_door_remote = { .open = remote_open,
+					  .close = remote_close,
+					  .call = remote_call,
+					  .stream = remote_stream,
+					  .ns = remote_ns,
+					  .place = remote_place };
