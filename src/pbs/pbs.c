@@ -44,6 +44,13 @@ int pbs_main(const struct pbs_program *program, const struct pbs_door *door, int
 	return status;
 }
 
+/* The number is the one that MPIs and submitters ask for: that of the PBS whose ways these are. */
+int pbs_version(void)
+{
+	fprintf(stderr, "Version: 6.1.3\nCommit: stoker-" STOKER_VERSION "\n");
+	return 0;
+}
+
 /* ---- errors ---- */
 
 /* What a refusal without a number comes nearest to. */

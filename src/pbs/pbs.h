@@ -87,6 +87,9 @@ int pbs_job_find(struct pbs *p, const struct pbs_id *id, json_t **ret_job, struc
 /* Path of a PBSJob object, appended. */
 void pbs_job_path(const json_t *job, struct sbuf *out);
 
+/* --version and --about of every command: two lines on standard error.  Returns 0. */
+int pbs_version(void);
+
 /* --- errors --- */
 
 /* PBS's number for an error, and its words (borrowed from e or constant). */

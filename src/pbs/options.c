@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+/* options.c - qsub's options: the table and its three readers */
+#include "pbs/options.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "kinds/pbs_array.h"
+#include "kinds/pbs_error.h"
+#include "pbs/attributes.h"
+#include "pbs/checks.h"
+#include "pbs/resources.h"
+#include "pbs/variables.h"
+#include "pbs/words.h"
+
+struct option {
+	char letter;
+	const char *arg; /* NULL: a flag */
+	value_check *check;
+	/* Instead of check: for values that are merged, or refused in their own way. */
+	int (*take)(struct ask *a, const char *value, enum source source, struct err *e);
+	const char *help;
+};
+
+void ask_done(struct ask *a)
+{
+	pairs_done(&a->options);
+	pairs_done(&a->resources);
+	pairs_done(&a->variables);
+	pairs_done(&a->attributes);
+	free(a->detail);
+}
+
+const char *ask_find(const struct ask *a, char letter)
+{
+	return pairs_find(&a->options, (char[]){ letter, 0 });
+}
+
+int ask_refuse(struct ask *a, struct err *e, enum refusal how, int status, const char *fmt, ...)
+{
+	auto_free char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	text = xvasprintf(fmt, ap);
+	va_end(ap);
+	a->refusal = how;
+	a->status = status;
+	return err_set(e, ERR_INVALID, "%s", text);
+}
+
+int ask_illegal(struct ask *a, struct err *e, char letter, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	free(a->detail);
+	a->detail = xvasprintf(fmt, ap);
+	va_end(ap);
+	return ask_refuse(a, e, REFUSE_USAGE, 2, "illegal -%c value%s", letter, letter == 'r' ? " (y/n)" : "");
+}
+
+static void set(struct ask *a, char letter, const char *value, enum source source)
+{
+	pairs_set(&a->options, (struct str){ &letter, 1 }, str_of(value), source);
+}
+
+/* ---- values with ways of their own ---- */
+
+static int take_resources(struct ask *a, const char *value, enum source source, struct err *e)
+{
+	struct err why = ERR_INIT;
+
+	switch (resources_add(&a->resources, value, source, &why)) {
+	case RESOURCES_OK:
+		return 0;
+	case RESOURCES_NO_VALUE:
+		return ask_refuse(a, e, REFUSE_PLAIN, 1, "illegal -l value: %s", why.text);
+	case RESOURCES_UNKNOWN:
+		return ask_refuse(a, e, REFUSE_SUBMIT, PBSE_UNKRESC % 256, "%s", why.text);
+	default:
+		return ask_illegal(a, e, 'l', "%s", why.text);
+	}
+}
+
+static const char *variable_of_environment(const char *name)
+{
+	return getenv(name);
+}
+
+static int take_variables(struct ask *a, const char *value, enum source source, struct err *e)
+{
+	if (variables_add(&a->variables, value, variable_of_environment, source) == 0)
+		return 0;
+	return ask_refuse(a, e, REFUSE_BARE, 3, "invalid -v syntax");
+}
+
+static int take_destination(struct ask *a, const char *value, enum source source, struct err *e)
+{
+	auto_sbuf struct sbuf queue = SBUF(256);
+
+	if (!destination_queue(value, &queue))
+		return ask_refuse(a, e, REFUSE_PLAIN, 2, "illegally formed destination: %s", value);
+	set(a, 'q', value, source);
+	return 0;
+}
+
+static int take_array(struct ask *a, const char *value, enum source source, struct err *e)
+{
+	struct err why = ERR_INIT;
+	struct pbs_set indexes;
+	int slots;
+
+	if (strchr(value, ':') || pbs_array_parse(value, &indexes, &slots, &why) < 0) {
+		pbs_error_set(e, ERR_INVALID, PBSE_BAD_ARRAY_REQ, "-t %s", value);
+		a->refusal = REFUSE_SUBMIT;
+		a->status = PBSE_BAD_ARRAY_REQ % 256;
+		return -1;
+	}
+	pbs_set_done(&indexes);
+	set(a, 't', value, source);
+	return 0;
+}
+
+/* What only root or another scheduler could do is refused, rather than left undone. */
+static int take_nothing(struct ask *a, const char *value, enum source source, struct err *e)
+{
+	(void)source;
+	return ask_refuse(a, e, REFUSE_PLAIN, 2, "\"%s\": this option is not supported here", value);
+}
+
+/* In the order of the alphabet. */
+static const struct option options[] = {
+	{ 'a', "TIME", check_time, NULL, "not before [[[[CC]YY]MM]DD]hhmm[.SS]" },
+	{ 'A', "ACCOUNT", check_text, NULL, "account" },
+	{ 'b', "SECONDS", check_retry, NULL, "taken, without effect" },
+	{ 'c', "WORDS", check_checkpoint, NULL, "checkpointing; kept, without effect" },
+	{ 'C', "PREFIX", NULL, NULL, "what directives begin with (#PBS); \"\" for none" },
+	{ 'd', "DIR", check_directory, NULL, "directory the job starts in (the home directory)" },
+	{ 'D', "DIR", NULL, take_nothing, "not supported" },
+	{ 'e', "[HOST:]PATH", check_path, NULL, "where standard error goes" },
+	{ 'E', NULL, NULL, NULL, "as -n" },
+	{ 'f', NULL, NULL, NULL, "taken, without effect" },
+	{ 'F', "ARGUMENTS", NULL, NULL, "arguments of the script" },
+	{ 'h', NULL, NULL, NULL, "hold the job until it is released" },
+	{ 'i', "N", check_positive, NULL, "idle elements of an array; kept, without effect" },
+	{ 'I', NULL, NULL, NULL, "an interactive job" },
+	{ 'j', "oe|eo|n", check_join, NULL, "both streams into one file" },
+	{ 'J', "X-Y[:STEP][%SLOTS]", check_steps, NULL, "an array, as OpenPBS writes it" },
+	{ 'k', "WHAT", check_keep, NULL, "keep o, e, oe in the home directory; n for none" },
+	{ 'K', "SECONDS", check_positive, NULL, "between SIGTERM and SIGKILL" },
+	{ 'l', "RESOURCES", NULL, take_resources, "resources: nodes=1:gpus=1:S,walltime=24:00:00" },
+	{ 'L', "REQUEST", NULL, take_nothing, "not supported: use -l" },
+	{ 'm', "POINTS", check_mail_points, NULL, "when to write mail: letters of abef, n for never" },
+	{ 'M', "USERS", check_users, NULL, "to whom" },
+	{ 'n', NULL, NULL, NULL, "nodes for this job alone" },
+	{ 'N', "NAME", check_name, NULL, "name of the job" },
+	{ 'o', "[HOST:]PATH", check_path, NULL, "where standard output goes" },
+	{ 'p', "PRIORITY", check_priority, NULL, "from -1024 to 1023" },
+	{ 'P', "PROJECT", check_text, NULL, "project" },
+	{ 'q', "QUEUE", NULL, take_destination, "queue" },
+	{ 'r', "y|n", check_yes_no, NULL, "whether the job may be run again" },
+	{ 'R', "oe", check_remove, NULL, "files to remove at the end; kept, without effect" },
+	{ 'S', "PATH[@HOST],...", check_shells, NULL, "shell that runs the script" },
+	{ 't', "INDEXES[%SLOTS]", NULL, take_array, "an array: 0-9,20%5" },
+	{ 'T', "NAME", check_text, NULL, "a prologue of its own; kept, without effect" },
+	{ 'u', "USER[@HOST],...", check_users, NULL, "run as another user, if that is allowed" },
+	{ 'v', "NAME[=VALUE],...", NULL, take_variables, "variables of the job" },
+	{ 'V', NULL, NULL, NULL, "all variables of this shell" },
+	{ 'w', "DIR", check_text, NULL, "what PBS_O_WORKDIR says" },
+	{ 'W', "ATTRIBUTE=VALUE,...", NULL, attributes_add,
+	  "depend, group_list, umask, stagein, stageout, block, ..." },
+	{ 'x', NULL, NULL, NULL, "with -I: the script is the command" },
+	{ 'X', NULL, NULL, NULL, "X11; kept, without effect" },
+	{ 'z', NULL, NULL, NULL, "do not print the job's id" },
+};
+
+static const struct option *find(char letter)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
+		if (options[i].letter == letter)
+			return &options[i];
+	return NULL;
+}
+
+static int take(struct ask *a, const struct option *o, const char *value, enum source source, struct err *e)
+{
+	if (o->take)
+		return o->take(a, value, source, e);
+	if (o->check && !o->check(value))
+		return ask_illegal(a, e, o->letter, "-%c \"%s\": %s", o->letter, value, o->help);
+	if (o->letter != 'C' || source == FROM_ARGV)
+		set(a, o->letter, value, source);
+	return 0;
+}
+
+/* The options of one word, and of the next if the last one needs it; how many words that were, or -1. */
+static int take_word(struct ask *a, int n, char *const *words, enum source source, struct err *e)
+{
+	for (const char *p = words[0] + 1; *p; p++) {
+		const struct option *o = find(*p);
+
+		if (!o)
+			return ask_refuse(a, e, REFUSE_USAGE, 2, "invalid option -%c", *p);
+		if (!o->arg) {
+			if (take(a, o, "", source, e) < 0)
+				return -1;
+			continue;
+		}
+		if (!p[1] && n < 2)
+			return ask_refuse(a, e, REFUSE_USAGE, 2, "option -%c needs a value", *p);
+		if (take(a, o, p[1] ? p + 1 : words[1], source, e) < 0)
+			return -1;
+		return p[1] ? 1 : 2;
+	}
+	return 1;
+}
+
+int options_directive(struct ask *a, struct str text, struct err *e)
+{
+	auto_words struct words w = { 0 };
+	struct err why = ERR_INIT;
+	size_t i = 0;
+
+	if (words_split(text, true, &w, &why) < 0)
+		return ask_refuse(a, e, REFUSE_PLAIN, 1, "directive error: %s", why.text);
+	while (i < w.n) {
+		int n = 1;
+
+		if (streq(w.items[i], "--"))
+			return 0;
+		if (w.items[i][0] == '-' && w.items[i][1])
+			n = take_word(a, (int)(w.n - i), w.items + i, FROM_SCRIPT, e);
+		if (n < 0)
+			return -1;
+		i += (size_t)n;
+	}
+	return 0;
+}
+
+/* After --: a command, which there must be, and no script beside it. */
+static int take_command(struct ask *a, char *const *words, struct err *e)
+{
+	if (!words[0] || a->script)
+		return ask_refuse(a, e, REFUSE_SHORT, 2, "usage");
+	a->command = words;
+	return 0;
+}
+
+int options_argv(struct ask *a, int argc, char *const *argv, struct err *e)
+{
+	int i = 1;
+
+	while (i < argc) {
+		const char *word = argv[i];
+		int n = 1;
+
+		if (streq(word, "--"))
+			return take_command(a, argv + i + 1, e);
+		if (word[0] == '-' && word[1])
+			n = take_word(a, argc - i, argv + i, FROM_ARGV, e);
+		else if (a->script)
+			a->extra = true;
+		else
+			a->script = word;
+		if (n < 0)
+			return -1;
+		i += n;
+	}
+	if (a->extra && !(ask_find(a, 'I') && ask_find(a, 'x')))
+		return ask_refuse(a, e, REFUSE_SHORT, 2, "usage");
+	return 0;
+}
+
+void options_environment(struct ask *a)
+{
+	const char *prefix = getenv("PBS_DPREFIX");
+
+	if (prefix)
+		set(a, 'C', prefix, FROM_ENVIRONMENT);
+}
+
+void options_usage(struct sbuf *out)
+{
+	size_t column = sizeof("usage: qsub") - 1;
+
+	sbuf_adds(out, "usage: qsub");
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		const struct option *o = &options[i];
+		size_t n = sizeof(" [-x]") - 1 + (o->arg ? 1 + strlen(o->arg) : 0);
+
+		if (o->take == take_nothing)
+			continue;
+		if (column + n > 79) {
+			sbuf_adds(out, "\n           ");
+			column = sizeof("usage: qsub") - 1;
+		}
+		sbuf_addf(out, " [-%c%s%s]", o->letter, o->arg ? " " : "", o->arg ? o->arg : "");
+		column += n;
+	}
+	sbuf_adds(out, "\n            [SCRIPT | - | -- COMMAND [ARGUMENT...]]\n");
+}
+
+void options_help(struct sbuf *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
+		const struct option *o = &options[i];
+
+		if (o->take != take_nothing)
+			sbuf_addf(out, "  -%c %-20s %s\n", o->letter, o->arg ? o->arg : "", o->help);
+	}
+}
