@@ -39,6 +39,7 @@ bool stream_read(struct monitor *m, struct stream *s)
 		log_flush(&m->log);
 		return false;
 	}
+	files_write(s, m->chunk + 1, (size_t)n);
 	log_take(&m->log, s, m->chunk + 1, (size_t)n);
 	log_flush(&m->log);
 	if (!attached)
@@ -191,8 +192,11 @@ void end_container(struct monitor *m, int status)
 
 	m->record.finished_us = sys_clock_wall_us();
 	m->record.code = signo ? 128 + signo : WEXITSTATUS(status);
-	/* A shell says 128+N for a child that a signal ended; there is no telling the two apart later either. */
-	m->record.signal = m->record.code > 128 && m->record.code <= 128 + 64 ? m->record.code - 128 : 0;
+	/* A shell says 128+N for a child that a signal ended; there is no telling the two apart later either.  Of a
+	 * process we are the parent, and know. */
+	m->record.signal = m->process                                           ? signo
+			   : m->record.code > 128 && m->record.code <= 128 + 64 ? m->record.code - 128
+										: 0;
 	if (!cgroup[0])
 		kill_orphans();
 	drain(m, group);

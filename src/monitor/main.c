@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* main.c - the monitor: one small process beside each container, so that a container needs no server to live
  *
- * It calls the runtime (run.c), becomes the parent of what that leaves, writes its output to a log (log.c), lets
- * servers watch and clients attach (serve.c), and in the end writes down how it ended (end.c).  protocol.h is what it
- * agrees on with the server.  It needs no C library (sys.h), no memory but its own few pages, and is part of the stoker
- * program, which starts it from a file in memory.
+ * It calls the runtime (run.c) or starts a process itself (process.c), becomes the parent of what that leaves, writes
+ * its output to a log (log.c), lets servers watch and clients attach (serve.c), and in the end writes down how it ended
+ * (end.c).  protocol.h is what it agrees on with the server.  It needs no C library (sys.h), no memory but its own few
+ * pages, and is part of the stoker program, which starts it from a file in memory.
  *
  * All signals but SIGKILL are blocked: nothing that is meant for the server or the container ends it by accident.
  */
@@ -143,9 +143,11 @@ static void init(struct monitor *m, void **stack)
 	m->tty = text_has(flags, MONITOR_FLAG_TTY);
 	m->stdin_open = text_has(flags, MONITOR_FLAG_STDIN);
 	m->stdin_once = text_has(flags, MONITOR_FLAG_ONCE);
+	m->process = text_has(flags, MONITOR_FLAG_PROCESS);
+	m->files = m->process || text_has(flags, MONITOR_FLAG_FILES);
 	m->log.path = m->argv[MONITOR_ARG_LOG];
 	m->log.fd = m->listen_fd = m->stdin_fd = m->console_fd = m->pid_fd = -1;
-	m->streams[0].fd = m->streams[1].fd = -1;
+	m->streams[0].fd = m->streams[1].fd = m->streams[0].file = m->streams[1].file = -1;
 	m->streams[0].number = MONITOR_STDOUT;
 	m->streams[1].number = MONITOR_STDERR;
 	m->conns[m->conn_count++] = (struct conn){ .fd = MONITOR_CONTROL_FD, .kind = MONITOR_WATCH };
@@ -187,12 +189,19 @@ void monitor_main(void **stack)
 
 	if ((long)stack[0] == 2 && text_eq((char *)stack[2], MONITOR_HOLD))
 		hold_namespaces();
+	if ((long)stack[0] == 2 && text_eq((char *)stack[2], MONITOR_EXEC))
+		process_exec();
 	if ((long)stack[0] <= MONITOR_ARG_RUNTIME)
 		sys_exit(2);
 	init(m, stack);
 	if (!reserve_state(m))
 		sys_exit(1);
-	run_container(m);
+	if (m->process)
+		run_process(m);
+	else
+		run_container(m);
+	if (m->files)
+		files_drop_rights();
 	record_publish(m);
 	if (m->record.state == MONITOR_RUNNING) {
 		while (!reap(m, &status))

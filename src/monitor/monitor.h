@@ -30,6 +30,8 @@ struct conn {
 struct stream {
 	int fd; /* -1 at its end */
 	unsigned char number;
+	int file;      /* the user's file that gets the same bytes, or -1 */
+	bool mid_line; /* the last of them was no end of a line */
 	uint32_t n;
 	int64_t since_ms;
 	char line[MONITOR_LOG_PART];
@@ -53,6 +55,7 @@ struct log {
 struct monitor {
 	char **argv, **envp;
 	bool hide, tty, stdin_open, stdin_once;
+	bool process, files;
 	int listen_fd, signal_fd, state_fd;
 	int stdin_fd;    /* where input goes; with a terminal its master, as streams[0].fd */
 	bool stdin_over; /* closes when what is pending has been written */
@@ -78,6 +81,37 @@ void record_publish(struct monitor *m);
 /* --- run.c: the runtime --- */
 /* Calls it and waits; RUNNING or FAILED is in the record then, and the streams are open. */
 void run_container(struct monitor *m);
+/* Pipes for a child, of which `fds` are its ends; what is not needed stays as it is. */
+long run_make_pipes(struct monitor *m, int fds[3]);
+void run_close_theirs(const int fds[3]);
+/* Writes this process into files: paths that each end in a newline. */
+void run_join_groups(const char *paths);
+
+/* --- process.c: a process instead of a container --- */
+struct process {
+	const struct monitor_process *head;
+	const struct monitor_limit *limits;
+	const uint32_t *groups;
+	const char *program, *cwd;
+	const char *files[2];
+	char *joins; /* texts one after the other */
+	char **args, **env;
+};
+/* Reads the description; false if it is damaged. */
+bool process_read(int fd, struct process *ret);
+/* The same as run_container(). */
+void run_process(struct monitor *m);
+/* This process becomes it, or never was. */
+__attribute__((noreturn)) void process_exec(void);
+
+/* --- files.c: the user's files for output --- */
+/* Opens them with the user's rights; else the record says which could not be. */
+long files_open(struct monitor *m, const struct process *p);
+void files_write(struct stream *s, const char *text, size_t n);
+/* What is not output of the container but belongs there: to the log and the files. */
+void files_say(struct monitor *m, struct stream *s, const char *text, size_t n);
+/* From now on we have no rights but to kill. */
+void files_drop_rights(void);
 
 /* --- log.c --- */
 void log_open(struct log *l);

@@ -78,6 +78,15 @@ static int make_pipe(int theirs, int *ret_theirs)
 	return fds[!theirs];
 }
 
+long run_make_pipes(struct monitor *m, int fds[3])
+{
+	m->streams[0].fd = make_pipe(1, &fds[1]);
+	m->streams[1].fd = make_pipe(1, &fds[2]);
+	if (m->stdin_open)
+		m->stdin_fd = make_pipe(0, &fds[0]);
+	return m->streams[0].fd < 0 || m->streams[1].fd < 0 || (m->stdin_open && m->stdin_fd < 0) ? -EMFILE : 0;
+}
+
 /* Pipes, or a socket for the terminal.  0, 1 and 2 are /dev/null. */
 static long make_streams(struct monitor *m, struct birth *b)
 {
@@ -92,18 +101,14 @@ static long make_streams(struct monitor *m, struct birth *b)
 			return -ENOSPC;
 		return SYS(SYS_listen, m->console_fd, 1);
 	}
-	m->streams[0].fd = make_pipe(1, &b->fds[1]);
-	m->streams[1].fd = make_pipe(1, &b->fds[2]);
-	if (m->stdin_open)
-		m->stdin_fd = make_pipe(0, &b->fds[0]);
-	return m->streams[0].fd < 0 || m->streams[1].fd < 0 || (m->stdin_open && m->stdin_fd < 0) ? -EMFILE : 0;
+	return run_make_pipes(m, b->fds);
 }
 
-static void close_theirs(const struct birth *b)
+void run_close_theirs(const int fds[3])
 {
 	for (int i = 0; i < 3; i++)
-		if (b->fds[i] > 2)
-			sys_close(b->fds[i]);
+		if (fds[i] > 2)
+			sys_close(fds[i]);
 }
 
 /* The path of the console socket may be too long for an address; by way of our working directory it never is. */
@@ -196,7 +201,7 @@ static long call(struct monitor *m, struct birth *b)
 
 /* Leaves the server's cgroups, which may be killed or run out of memory with it.  The kernel may take milliseconds for
  * this, so it is done while the runtime works; that one ends soon, wherever it is. */
-static void join_groups(const char *paths)
+void run_join_groups(const char *paths)
 {
 	char path[PATH_BYTES];
 
@@ -216,15 +221,30 @@ static void join_groups(const char *paths)
 	}
 }
 
+/* The user's own, if there are any. */
+static long open_files(struct monitor *m)
+{
+	struct process p;
+	int fd = m->files ? (int)sys_open(MONITOR_PROCESS, O_RDONLY, 0) : -1;
+	long rc = 0;
+
+	if (m->files)
+		rc = fd >= 0 && process_read(fd, &p) ? files_open(m, &p) : -EINVAL;
+	sys_close(fd);
+	return rc;
+}
+
 void run_container(struct monitor *m)
 {
 	struct birth b = { .m = m, .argv = m->argv + MONITOR_ARG_RUNTIME, .fds = { 0, 1, 2 } };
-	long child_pid = make_streams(m, &b);
+	long child_pid = open_files(m);
 	int status = 0;
 
 	if (child_pid == 0)
+		child_pid = make_streams(m, &b);
+	if (child_pid == 0)
 		child_pid = call(m, &b);
-	close_theirs(&b);
+	run_close_theirs(b.fds);
 	if (child_pid < 0) {
 		failed(m, child_pid);
 		return;
@@ -232,7 +252,7 @@ void run_container(struct monitor *m)
 	/* While the runtime works: */
 	serve_open(m);
 	log_open(&m->log);
-	join_groups(m->argv[MONITOR_ARG_JOIN]);
+	run_join_groups(m->argv[MONITOR_ARG_JOIN]);
 	while (SYS(SYS_wait4, child_pid, &status, 0, 0) == -EINTR)
 		;
 	m->record.started_us = sys_clock_wall_us();

@@ -164,12 +164,22 @@ static void obey(struct monitor *m, struct conn *c, const struct monitor_command
 	}
 }
 
+static void say(struct monitor *m, const struct monitor_command *command, const char *text, long n)
+{
+	if (command->what == MONITOR_SAY)
+		files_say(m, &m->streams[command->rows == MONITOR_STDERR], text, (size_t)n);
+}
+
 void serve_readable(struct monitor *m, struct conn *c)
 {
-	struct monitor_command command;
+	struct {
+		struct monitor_command command;
+		char text[MONITOR_TEXT];
+	} packet;
 	bool attached = c->kind == MONITOR_ATTACH;
 	long n = attached ? SYS(SYS_recvfrom, c->fd, m->input, sizeof(m->input), MSG_DONTWAIT, 0)
-			  : SYS(SYS_recvfrom, c->fd, &command, sizeof(command), MSG_DONTWAIT, 0);
+			  : SYS(SYS_recvfrom, c->fd, &packet, sizeof(packet), MSG_DONTWAIT, 0);
+	long more = n - (long)sizeof(packet.command);
 
 	if (n == -EAGAIN || n == -EINTR)
 		return;
@@ -183,8 +193,10 @@ void serve_readable(struct monitor *m, struct conn *c)
 			m->stdin_over = true;
 			serve_input(m);
 		}
-	} else if (n == (long)sizeof(command)) {
-		obey(m, c, &command);
+	} else if (!attached && more == 0) {
+		obey(m, c, &packet.command);
+	} else if (!attached && more > 0) {
+		say(m, &packet.command, packet.text, more);
 	} else {
 		serve_close(m, c);
 	}
