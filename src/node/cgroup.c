@@ -20,10 +20,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "node/cgroup_parts.h"
 #include "node/runtime_parts.h"
 
-#define CGROUP_ROOT      "/sys/fs/cgroup"
-#define HIERARCHIES_MAX  24
 #define REMOVE_BUDGET_MS 200 /* a killed process needs some time to go; a stuck one may not hold the server */
 #define KILL_PASSES      8   /* without a freezer a group may fork while it is being killed */
 #define CGROUP_DEPTH_MAX 32
@@ -31,18 +30,7 @@
 #define CGROUP_PROCS_MAX (1024u * 1024)
 #define AGE_PROCS_MAX    64 /* looked at to find a group's oldest process: the first ones listed are the oldest */
 
-struct hierarchy {
-	char root[64];
-	bool v2;
-};
-
-struct hierarchies {
-	struct hierarchy at[HIERARCHIES_MAX];
-	int n;
-	bool v2; /* the only one */
-};
-
-static void find_hierarchies(struct hierarchies *h)
+void cgroup_hierarchies(struct hierarchies *h)
 {
 	struct statfs fs;
 	struct dirent *d;
@@ -74,7 +62,7 @@ static void find_hierarchies(struct hierarchies *h)
 		closedir(dir);
 }
 
-static bool path_ok(const char *path)
+bool cgroup_path_ok(const char *path)
 {
 	struct str rest, part;
 
@@ -87,7 +75,7 @@ static bool path_ok(const char *path)
 	return true;
 }
 
-static int write_text(const char *path, const char *text)
+int cgroup_write(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : write(fd, text, strlen(text));
@@ -99,7 +87,7 @@ static int write_text(const char *path, const char *text)
 	return n < 0 ? -1 : 0;
 }
 
-static bool read_text(const char *path, size_t max, struct sbuf *out)
+bool cgroup_read_text(const char *path, size_t max, struct sbuf *out)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char buf[4096];
@@ -123,10 +111,10 @@ static void inherit_cpuset(const char *dir)
 		auto_free char *own = xasprintf("%s/%s", dir, files[i]);
 		auto_free char *parent = xasprintf("%s/../%s", dir, files[i]);
 
-		if (!read_text(own, CGROUP_STATS_MAX, &value) || str_trim(sbuf_str(&value)).n)
+		if (!cgroup_read_text(own, CGROUP_STATS_MAX, &value) || str_trim(sbuf_str(&value)).n)
 			continue;
-		if (read_text(parent, CGROUP_STATS_MAX, &value) && value.p)
-			write_text(own, value.p);
+		if (cgroup_read_text(parent, CGROUP_STATS_MAX, &value) && value.p)
+			cgroup_write(own, value.p);
 	}
 }
 
@@ -138,18 +126,18 @@ static void enable_controllers(const char *dir)
 	auto_sbuf struct sbuf names = SBUF(CGROUP_STATS_MAX);
 	struct str rest, name;
 
-	if (!read_text(have, CGROUP_STATS_MAX, &names))
+	if (!cgroup_read_text(have, CGROUP_STATS_MAX, &names))
 		return;
 	rest = str_trim(sbuf_str(&names));
 	while (rest.n && str_split(&rest, ' ', &name)) {
 		auto_free char *word = xasprintf("+%.*s", STR_FMT(name));
 
 		/* One at a time: a controller that cannot be enabled must not keep the others away. */
-		write_text(control, word);
+		cgroup_write(control, word);
 	}
 }
 
-static int make_in(const struct hierarchy *h, const char *path, struct err *e)
+int cgroup_make_in(const struct hierarchy *h, const char *path, struct err *e)
 {
 	auto_free char *dir = xasprintf("%s%s", h->root, path);
 	char *p = dir + strlen(h->root);
@@ -219,35 +207,38 @@ static void limit_text(const struct limit_row *row, bool v2, const struct cgroup
 		snprintf(out, n, "%" PRId64, value);
 }
 
-int cgroup_make(const char *path, const struct cgroup_limits *limits, struct err *e)
+int cgroup_set_limits(const struct hierarchies *h, const char *path, const struct cgroup_limits *limits, struct err *e)
 {
-	static const struct cgroup_limits none;
-	struct hierarchies h;
-
-	if (!path_ok(path))
-		return err_set(e, ERR_INVALID, "cgroup path %s is not one of ours", path ? path : "(none)");
-	find_hierarchies(&h);
-	if (!h.n)
-		return err_set(e, ERR_UNAVAILABLE, "no cgroup file system is mounted at " CGROUP_ROOT);
-	for (int i = 0; i < h.n; i++)
-		if (make_in(&h.at[i], path, e) < 0)
-			return -1;
-	limits = limits ? limits : &none;
-	for (size_t i = 0; i < ARRAY_SIZE(limit_rows); i++) {
+	for (size_t i = 0; limits && i < ARRAY_SIZE(limit_rows); i++) {
 		const struct limit_row *row = &limit_rows[i];
 		const char *slash = strchr(row->v1, '/');
 		auto_free char *file = NULL;
 		char text[64];
 
-		if (*(const int64_t *)((const char *)limits + row->offset) <= 0 || (h.v2 && !row->v2))
+		if (*(const int64_t *)((const char *)limits + row->offset) <= 0 || (h->v2 && !row->v2))
 			continue;
-		file = h.v2 ? xasprintf(CGROUP_ROOT "%s/%s", path, row->v2)
-			    : xasprintf(CGROUP_ROOT "/%.*s%s%s", (int)(slash - row->v1), row->v1, path, slash);
-		limit_text(row, h.v2, limits, text, sizeof(text));
-		if (write_text(file, text) < 0 && !row->optional)
+		file = h->v2 ? xasprintf(CGROUP_ROOT "%s/%s", path, row->v2)
+			     : xasprintf(CGROUP_ROOT "/%.*s%s%s", (int)(slash - row->v1), row->v1, path, slash);
+		limit_text(row, h->v2, limits, text, sizeof(text));
+		if (cgroup_write(file, text) < 0 && !row->optional)
 			return err_errno(e, ERR_UNAVAILABLE, "cannot limit %s to %s (%s)", row->name, text, file);
 	}
 	return 0;
+}
+
+int cgroup_make(const char *path, const struct cgroup_limits *limits, struct err *e)
+{
+	struct hierarchies h;
+
+	if (!cgroup_path_ok(path))
+		return err_set(e, ERR_INVALID, "cgroup path %s is not one of ours", path ? path : "(none)");
+	cgroup_hierarchies(&h);
+	if (!h.n)
+		return err_set(e, ERR_UNAVAILABLE, "no cgroup file system is mounted at " CGROUP_ROOT);
+	for (int i = 0; i < h.n; i++)
+		if (cgroup_make_in(&h.at[i], path, e) < 0)
+			return -1;
+	return cgroup_set_limits(&h, path, limits, e);
 }
 
 /* --- killing and removing --- */
@@ -277,7 +268,7 @@ static void each_process(const char *dir, bool (*fn)(pid_t pid, void *arg), void
 	auto_sbuf struct sbuf pids = SBUF(CGROUP_PROCS_MAX);
 	struct str rest, line;
 
-	if (!read_text(file, CGROUP_PROCS_MAX, &pids) || !pids.n)
+	if (!cgroup_read_text(file, CGROUP_PROCS_MAX, &pids) || !pids.n)
 		return;
 	rest = sbuf_str(&pids);
 	while (str_split(&rest, '\n', &line)) {
@@ -326,19 +317,19 @@ static void kill_in(const struct hierarchy *h, const char *path, int signo)
 
 	if (access(dir, F_OK) < 0)
 		return;
-	if (signo == SIGKILL && h->v2 && write_text(kill_file, "1") == 0)
+	if (signo == SIGKILL && h->v2 && cgroup_write(kill_file, "1") == 0)
 		return;
 	/* What is frozen cannot fork: one pass reaches all. */
-	frozen = write_text(freezer, h->v2 ? "1" : "FROZEN") == 0;
+	frozen = cgroup_write(freezer, h->v2 ? "1" : "FROZEN") == 0;
 	for (int i = 0; i < KILL_PASSES; i++)
 		if (!signal_tree(dir, signo) || frozen || signo != SIGKILL)
 			break;
 	if (frozen)
-		write_text(freezer, h->v2 ? "0" : "THAWED");
+		cgroup_write(freezer, h->v2 ? "0" : "THAWED");
 }
 
 /* A process is in the group of the same name everywhere: one hierarchy will do, the freezer's if there is one. */
-static const struct hierarchy *best_for_killing(const struct hierarchies *h)
+const struct hierarchy *cgroup_best_for_killing(const struct hierarchies *h)
 {
 	const struct hierarchy *best = NULL;
 
@@ -353,10 +344,10 @@ void cgroup_kill(const char *path, int signo)
 	struct hierarchies h;
 	const struct hierarchy *best;
 
-	if (!path_ok(path))
+	if (!cgroup_path_ok(path))
 		return;
-	find_hierarchies(&h);
-	best = best_for_killing(&h);
+	cgroup_hierarchies(&h);
+	best = cgroup_best_for_killing(&h);
 	if (best)
 		kill_in(best, path, signo);
 }
@@ -385,9 +376,9 @@ size_t cgroup_pids(const char *path, pid_t *ret, size_t max)
 	struct gathering g = { .pids = ret, .max = max };
 	struct hierarchies h;
 
-	if (!path_ok(path))
+	if (!cgroup_path_ok(path))
 		return 0;
-	find_hierarchies(&h);
+	cgroup_hierarchies(&h);
 	/* A runtime may leave one out: the first that has anybody will do. */
 	for (int i = 0; i < h.n && !g.n; i++) {
 		auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
@@ -418,9 +409,9 @@ bool cgroup_try_remove(const char *path)
 	struct hierarchies h;
 	bool gone = true;
 
-	if (!path_ok(path))
+	if (!cgroup_path_ok(path))
 		return true;
-	find_hierarchies(&h);
+	cgroup_hierarchies(&h);
 	for (int i = 0; i < h.n; i++) {
 		auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
 
@@ -454,9 +445,9 @@ bool cgroup_trim(const char *path)
 	struct hierarchies h;
 	bool gone = true;
 
-	if (!path_ok(path))
+	if (!cgroup_path_ok(path))
 		return true;
-	find_hierarchies(&h);
+	cgroup_hierarchies(&h);
 	for (int i = 0; i < h.n; i++) {
 		auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
 
@@ -485,7 +476,7 @@ static bool has_stopped(const char *dir, size_t row)
 	auto_free char *path = xasprintf("%s/%s", dir, freezers[row].report);
 	auto_sbuf struct sbuf text = SBUF(CGROUP_STATS_MAX);
 
-	return read_text(path, CGROUP_STATS_MAX, &text) && text.p && strstr(text.p, freezers[row].stopped);
+	return cgroup_read_text(path, CGROUP_STATS_MAX, &text) && text.p && strstr(text.p, freezers[row].stopped);
 }
 
 static bool freeze_in(const struct hierarchy *h, const char *path, bool frozen)
@@ -495,7 +486,7 @@ static bool freeze_in(const struct hierarchy *h, const char *path, bool frozen)
 		auto_free char *control = xasprintf("%s/%s", dir, freezers[row].control);
 
 		if (h->v2 != freezers[row].v2 ||
-		    write_text(control, frozen ? freezers[row].stop : freezers[row].go) < 0)
+		    cgroup_write(control, frozen ? freezers[row].stop : freezers[row].go) < 0)
 			continue;
 		for (int ms = 0; frozen && ms < FREEZE_WAIT_MS && !has_stopped(dir, row); ms += FREEZE_STEP_MS)
 			nanosleep(&(struct timespec){ .tv_nsec = FREEZE_STEP_MS * 1000000 }, NULL);
@@ -510,8 +501,8 @@ int cgroup_freeze(const char *path, bool frozen, struct err *e)
 	int done = 0;
 
 	/* In all of them: on a hybrid machine nobody knows in which the runtime has put the processes. */
-	find_hierarchies(&h);
-	for (int i = 0; path_ok(path) && i < h.n; i++)
+	cgroup_hierarchies(&h);
+	for (int i = 0; cgroup_path_ok(path) && i < h.n; i++)
 		done += freeze_in(&h.at[i], path, frozen);
 	if (!done)
 		return err_set(e, ERR_UNAVAILABLE, "the container's processes cannot be stopped: no freezer for \"%s\"",
@@ -527,7 +518,7 @@ static int64_t read_stat(const char *file, const char *key)
 	auto_sbuf struct sbuf text = SBUF(CGROUP_STATS_MAX);
 	struct str rest, line;
 
-	if (!read_text(file, CGROUP_STATS_MAX, &text) || !text.n)
+	if (!cgroup_read_text(file, CGROUP_STATS_MAX, &text) || !text.n)
 		return -1;
 	rest = sbuf_str(&text);
 	while (str_split(&rest, '\n', &line)) {
@@ -552,7 +543,7 @@ static char *file_at(bool v2, const char *path, const char *v1_controller, const
 		  : xasprintf(CGROUP_ROOT "/%s%s/%s", v1_controller, path, v1_file);
 }
 
-static int64_t read_at(bool v2, const char *path, const char *v1_controller, const char *v1_file, const char *v2_file,
+int64_t cgroup_read_at(bool v2, const char *path, const char *v1_controller, const char *v1_file, const char *v2_file,
 		       const char *key)
 {
 	auto_free char *file = file_at(v2, path, v1_controller, v1_file, v2_file);
@@ -570,9 +561,9 @@ int64_t cgroup_oom_kills(const char *path)
 	auto_free char *file = NULL;
 	struct hierarchies h;
 
-	if (!path_ok(path))
+	if (!cgroup_path_ok(path))
 		return -1;
-	find_hierarchies(&h);
+	cgroup_hierarchies(&h);
 	file = oom_file(&h, path);
 	return read_stat(file, "oom_kill");
 }
@@ -581,11 +572,11 @@ void cgroup_monitor_paths(const char *path, char **ret_dir, char **ret_oom)
 {
 	const struct hierarchy *best;
 	struct hierarchies h = { .n = 0 };
-	bool ok = path_ok(path);
+	bool ok = cgroup_path_ok(path);
 
 	if (ok)
-		find_hierarchies(&h);
-	best = best_for_killing(&h);
+		cgroup_hierarchies(&h);
+	best = cgroup_best_for_killing(&h);
 	*ret_dir = best ? xasprintf("%s%s", best->root, path) : xstrdup("");
 	*ret_oom = ok ? oom_file(&h, path) : xstrdup("");
 }
@@ -596,16 +587,16 @@ int cgroup_read(const char *path, struct cgroup_usage *ret, struct err *e)
 	struct cgroup_usage u;
 	int64_t inactive;
 
-	if (!path_ok(path))
+	if (!cgroup_path_ok(path))
 		return err_set(e, ERR_INVALID, "cgroup path %s is not one of ours", path ? path : "(none)");
-	find_hierarchies(&h);
-	u.cpu_ns = read_at(h.v2, path, "cpuacct", "cpuacct.usage", "cpu.stat", h.v2 ? "usage_usec" : NULL);
-	u.memory_bytes = read_at(h.v2, path, "memory", "memory.usage_in_bytes", "memory.current", NULL);
-	u.pids = read_at(h.v2, path, "pids", "pids.current", "pids.current", NULL);
+	cgroup_hierarchies(&h);
+	u.cpu_ns = cgroup_read_at(h.v2, path, "cpuacct", "cpuacct.usage", "cpu.stat", h.v2 ? "usage_usec" : NULL);
+	u.memory_bytes = cgroup_read_at(h.v2, path, "memory", "memory.usage_in_bytes", "memory.current", NULL);
+	u.pids = cgroup_read_at(h.v2, path, "pids", "pids.current", "pids.current", NULL);
 	if (u.cpu_ns < 0 && u.memory_bytes < 0 && u.pids < 0)
 		return err_set(e, ERR_NOT_FOUND, "no cgroup %s", path);
-	inactive = read_at(h.v2, path, "memory", "memory.stat", "memory.stat",
-			   h.v2 ? "inactive_file" : "total_inactive_file");
+	inactive = cgroup_read_at(h.v2, path, "memory", "memory.stat", "memory.stat",
+				  h.v2 ? "inactive_file" : "total_inactive_file");
 	u.cpu_ns = u.cpu_ns < 0 ? 0 : h.v2 ? u.cpu_ns * 1000 : u.cpu_ns;
 	u.memory_bytes = u.memory_bytes < inactive || u.memory_bytes < 0 ? 0 : u.memory_bytes;
 	u.memory_bytes -= inactive > 0 && u.memory_bytes ? inactive : 0;
@@ -686,8 +677,8 @@ char *cgroup_join_files(const char *path)
 	auto_sbuf struct sbuf own = SBUF(CGROUP_STATS_MAX), files = SBUF(CGROUP_STATS_MAX);
 	struct hierarchies h;
 
-	find_hierarchies(&h);
-	if (!path_ok(path) || !read_text("/proc/self/cgroup", CGROUP_STATS_MAX, &own) || !own.p)
+	cgroup_hierarchies(&h);
+	if (!cgroup_path_ok(path) || !cgroup_read_text("/proc/self/cgroup", CGROUP_STATS_MAX, &own) || !own.p)
 		return xstrdup("");
 	for (int i = 0; i < h.n; i++)
 		if (!in_root_group(&h.at[i], h.v2, own.p))

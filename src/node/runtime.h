@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "base/str.h"
 #include "loop/loop.h"
 
 struct runtime;
@@ -49,7 +50,17 @@ struct container_start {
 	bool tty, stdin_open;
 	bool stdin_once;    /* its end is the end of the first one who attached, not kept open */
 	const char *cgroup; /* cgroup path of the container; "": it has none */
+	/* Not a container but this process of the host (process_spec.h), in the group, which is there already;
+	 * `joins` are the files by which it is joined, a line each.  There is no bundle. */
+	const json_t *process;
+	const char *joins;
+	const json_t *files; /* a container's output also goes to the files of this document; or NULL */
 };
+
+/* Words that a failed start of a process or of its files begins with, before a colon: the kind is ERR_INVALID then. */
+#define START_NO_OUTPUT "OutputUnwritable"
+#define START_NO_DIR    "ChdirFailed"
+#define START_NO_EXEC   "ExecFailed"
 
 /* An extra process in a running container. */
 struct exec_start {
@@ -84,6 +95,11 @@ struct runtime_ops {
 	int (*resize)(struct runtime *r, const char *id, int rows, int cols, struct err *e);
 	/* After the log file was renamed: write to a new one of the old name. */
 	int (*reopen_log)(struct runtime *r, const char *id, struct err *e);
+	/* Adds text to what it prints; stream 1 or 2.  NULL: it cannot. */
+	int (*say)(struct runtime *r, const char *id, int stream, struct str text, struct err *e);
+	/* The document of a process of the host that was started, by an earlier server too; NULL: it is none.  NULL: it
+	 * has none. */
+	json_t *(*process)(struct runtime *r, const char *id);
 	/* Calls fn for each container of this data directory that an earlier server started and did not remove. */
 	int (*adopt)(struct runtime *r, void (*fn)(void *arg, const struct found *f), void *arg, struct err *e);
 	void (*free)(struct runtime *r);
@@ -132,6 +148,20 @@ struct cgroup_usage {
 	int64_t cpu_ns, memory_bytes, pids; /* memory: the working set, without file cache that can be dropped */
 };
 int cgroup_read(const char *path, struct cgroup_usage *ret, struct err *e);
+/* --- cgroup_process.c: groups for processes that no runtime puts there --- */
+/* Only in those hierarchies where it is needed.  *ret_joins: the files by which a process joins it, a line each. */
+int cgroup_make_process(const char *path, const struct cgroup_limits *limits, bool devices, char **ret_joins,
+			struct err *e);
+/* What was used in all, and the most memory at a time; -1 if nobody knows. */
+struct cgroup_peak {
+	int64_t cpu_ns, memory_bytes;
+};
+int cgroup_read_peak(const char *path, struct cgroup_peak *ret);
+/* Keeps character devices away from its processes. */
+struct cgroup_device {
+	unsigned major, minor;
+};
+int cgroup_deny_devices(const char *path, const struct cgroup_device *d, size_t n, struct err *e);
 /* How long its oldest process has been there; -1 if there is none. */
 int64_t cgroup_age_ms(const char *path);
 

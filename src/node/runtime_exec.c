@@ -5,6 +5,8 @@
  * process gets the caller's descriptors.  With a terminal the runtime makes one inside the container and copies between
  * it and the caller's pty; it takes over the size only at the beginning (crun does not follow SIGWINCH), so a later
  * resize is done on the inner terminal itself.
+ *
+ * Beside a process of the host there is no runtime and nothing between: our child is the extra process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -84,8 +86,10 @@ static bool in_container(const struct exec *x, pid_t pid)
 /* The extra process, if it has begun and is there; else 0.  Its pid is believed only inside the container. */
 static pid_t inner_pid(const struct exec *x)
 {
-	int64_t pid = x->pid_file ? state_read_number(x->pid_file) : 0;
+	int64_t pid = x->pid_file ? state_read_number(x->pid_file) : x->child;
 
+	if (!x->pid_file)
+		return x->child;
 	return pid > 1 && in_container(x, (pid_t)pid) ? (pid_t)pid : 0;
 }
 
@@ -105,7 +109,7 @@ static void on_end(void *arg, pid_t pid, int status)
 	struct exec *x = arg;
 	void (*done)(void *, int, const struct err *) = x->done;
 	void *done_arg = x->arg;
-	bool began = state_read_number(x->pid_file) > 0;
+	bool began = !x->pid_file || state_read_number(x->pid_file) > 0;
 	struct err error = ERR_INIT;
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 
@@ -145,7 +149,7 @@ static void make_raw(int fd)
 	tcsetattr(fd, TCSANOW, &t);
 }
 
-static int run(struct exec *x, const struct exec_start *start, const struct box *b, struct err *e)
+static pid_t run_by_runtime(struct exec *x, const struct exec_start *start, const struct box *b, struct err *e)
 {
 	const char *argv[] = { x->oci->with.program, x->oci->with.option, x->oci->root_arg, "exec", "--process",
 			       x->process_file,      "--pid-file",        x->pid_file,      b->id,  NULL };
@@ -161,7 +165,12 @@ static int run(struct exec *x, const struct exec_start *start, const struct box 
 		return -1;
 	if (start->tty)
 		make_raw(start->stdin_fd);
-	x->child = spawn_start(&s, e);
+	return spawn_start(&s, e);
+}
+
+static int run(struct exec *x, const struct exec_start *start, const struct box *b, struct err *e)
+{
+	x->child = x->pid_file ? run_by_runtime(x, start, b, e) : process_exec(b, start, e);
 	if (x->child < 0) {
 		x->child = 0;
 		return -1;
@@ -188,8 +197,10 @@ void *oci_exec(struct runtime *r, const struct exec_start *start,
 	o->exec_count++;
 	x->cgroup = xstrdup(b->cgroup);
 	x->first = b->pid;
-	x->pid_file = xasprintf("%s/exec-%u.pid", b->dir, o->exec_count);
-	x->process_file = xasprintf("%s/exec-%u.json", b->dir, o->exec_count);
+	if (!box_is_process(b)) {
+		x->pid_file = xasprintf("%s/exec-%u.pid", b->dir, o->exec_count);
+		x->process_file = xasprintf("%s/exec-%u.json", b->dir, o->exec_count);
+	}
 	if (run(x, start, b, &x->error) < 0)
 		loop_schedule(o->base.loop, &x->fail);
 	return x;

@@ -269,7 +269,8 @@ static void oci_free(struct runtime *r)
 	{                                                                                                              \
 		.name = runtime_name, .start = start_container, .kill = oci_kill, .remove = oci_remove,                \
 		.exec = oci_exec, .exec_kill = oci_exec_kill, .exec_resize = oci_exec_resize, .attach = oci_attach,    \
-		.resize = oci_resize, .reopen_log = oci_reopen_log, .adopt = oci_adopt, .free = oci_free               \
+		.resize = oci_resize, .reopen_log = oci_reopen_log, .say = oci_say, .process = oci_process,            \
+		.adopt = oci_adopt, .free = oci_free                                                                   \
 	}
 static const struct runtime_ops all_ops[] = { OCI_OPS("crun"), OCI_OPS("runc") };
 

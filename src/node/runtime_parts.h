@@ -161,6 +161,17 @@ void exec_free_all(struct oci *o);
 int oci_attach(struct runtime *r, const char *id, struct err *e);
 int oci_resize(struct runtime *r, const char *id, int rows, int cols, struct err *e);
 int oci_reopen_log(struct runtime *r, const char *id, struct err *e);
+int oci_say(struct runtime *r, const char *id, int stream, struct str text, struct err *e);
+
+/* --- runtime_process.c --- */
+/* It is no container. */
+bool box_is_process(const struct box *b);
+/* What its monitor needs to know, in its directory. */
+int process_record(const struct box *b, const struct container_start *c, struct err *e);
+void process_failed(const struct monitor_record *record, struct err *e);
+json_t *oci_process(struct runtime *r, const char *id);
+/* The extra process of an exec as our child; it is the program itself. */
+pid_t process_exec(const struct box *b, const struct exec_start *start, struct err *e);
 
 /* --- runtime_fake.c --- */
 int fake_open(struct loop *loop, const struct runtime_config *config, struct runtime **ret, struct err *e);

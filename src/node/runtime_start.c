@@ -8,6 +8,8 @@
  * that dies at any moment has therefore started nothing (no state, the lock is free), or a monitor that finishes
  * without it: nothing is started twice.
  *
+ * A process of the host takes the same way, but for the runtime: its monitor starts it (runtime_process.c).
+ *
  * Any failure removes everything the attempt made before `done` is told, from the loop.
  */
 #include <errno.h>
@@ -89,6 +91,8 @@ void start_failed(struct box *b, const struct monitor_record *record)
 		return;
 	if (b->removed)
 		; /* the reason is there already */
+	else if (record && record->step)
+		process_failed(record, &b->error);
 	else if (record && record->code)
 		err_set(&b->error, ERR_UNAVAILABLE, "cannot run %s: %s", b->oci->with.program, strerror(record->code));
 	else if (record)
@@ -139,7 +143,7 @@ static int record_info(struct box *b, const struct container_start *c, struct er
 {
 	auto_free char *path = xasprintf("%s/" INFO_FILE, b->dir);
 	auto_sbuf struct sbuf text = SBUF(INFO_MAX);
-	json_auto_t *doc = json_pack("{s:s, s:s, s:s}", "bundle", c->bundle, "cgroup", b->cgroup, "log", c->log_path);
+	json_auto_t *doc = json_pack("{s:s, s:s, s:s}", "bundle", b->bundle, "cgroup", b->cgroup, "log", c->log_path);
 	int fd;
 
 	if (!doc)
@@ -199,6 +203,10 @@ static int spawn_monitor(struct box *b, const struct container_start *c, int loc
 		*flag++ = MONITOR_FLAG_STDIN;
 	if (c->stdin_open && c->stdin_once)
 		*flag++ = MONITOR_FLAG_ONCE;
+	if (c->process)
+		*flag++ = MONITOR_FLAG_PROCESS;
+	else if (c->files)
+		*flag++ = MONITOR_FLAG_FILES;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
 		return err_errno(e, ERR_UNAVAILABLE, "cannot start a monitor");
 	s.pass[0] = pair[1];
@@ -228,7 +236,7 @@ static int begin(struct box *b, const struct container_start *c, struct err *e)
 	if (mkdir(b->dir, 0700) < 0)
 		return err_errno(e, errno == ENOSPC ? ERR_STORAGE_FULL : ERR_INTERNAL, "cannot make %s", b->dir);
 	lock = record_info(b, c, e);
-	if (lock < 0 || ensure_group(b->oci, e) < 0)
+	if (lock < 0 || process_record(b, c, e) < 0 || ensure_group(b->oci, e) < 0)
 		return -1;
 	return spawn_monitor(b, c, lock, e);
 }
@@ -240,7 +248,7 @@ void start_container(struct runtime *r, const struct container_start *c,
 	struct box *b = box_new(o, c->id);
 	bool taken = map_find(&o->boxes, c->id) || access(b->dir, F_OK) == 0;
 
-	b->bundle = xstrdup(c->bundle);
+	b->bundle = xstrdup(c->process ? "" : c->bundle);
 	b->cgroup = xstrdup(c->cgroup ? c->cgroup : "");
 	b->done = done;
 	b->arg = done_arg;

@@ -17,7 +17,9 @@ struct trial {
 	char id[32];
 	char bundle[256], log[256], cgroup[128];
 	bool tty, stdin_open;
-	bool may_fail; /* an error is no surprise */
+	json_t *process; /* of the host, instead of a container; the caller's */
+	bool devices;    /* ... that may be kept from devices */
+	bool may_fail;   /* an error is no surprise */
 	int dones, exits;
 	pid_t pid;
 	struct err error;

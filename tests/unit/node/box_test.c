@@ -260,8 +260,14 @@ void trial_start(struct bench *b, struct trial *t)
 				     .cgroup = t->cgroup,
 				     .tty = t->tty,
 				     .stdin_open = t->stdin_open,
-				     .stdin_once = true };
+				     .stdin_once = true,
+				     .process = t->process };
+	auto_free char *joins = NULL;
+	struct err e = ERR_INIT;
 
+	if (t->process)
+		CHECK_INT(cgroup_make_process(t->cgroup, NULL, t->devices, &joins, &e), 0);
+	c.joins = joins;
 	t->start_ns = clock_mono_ns();
 	b->runtime->ops->start(b->runtime, &c, on_done, t);
 }
