@@ -143,13 +143,16 @@ void pod_owner_keep_notes(const struct caller *c, json_t *pod, const json_t *old
 	static const struct {
 		const char *key;
 		bool changes; /* by the server's own parts, once the pod is there */
+		bool born;    /* they may say it from the start */
 	} notes[] = {
-		{ POD_UID_ANNOTATION, false }, { USER_ANNOTATION, false },     { GROUP_ANNOTATION, false },
-		{ POD_GPUS_ANNOTATION, true }, { POD_CARDS_ANNOTATION, true },
+		{ POD_UID_ANNOTATION, false, false },   { USER_ANNOTATION, false, false },
+		{ GROUP_ANNOTATION, false, false },     { POD_GPUS_ANNOTATION, true, false },
+		{ POD_CARDS_ANNOTATION, true, false },  { "stoker.dev/place", false, true },
+		{ "stoker.dev/priority", false, true }, { "stoker.dev/run-now", false, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
-		if (!old || !notes[i].changes || c != &caller_system)
+		if (!(old ? notes[i].changes : notes[i].born) || c != &caller_system)
 			set_annotation(pod, notes[i].key, annotation(old, notes[i].key));
 }
 

@@ -13,6 +13,7 @@
 #include "control/job.h"
 #include "control/namespace.h"
 #include "control/nodes.h"
+#include "control/pbs.h"
 #include "control/pod_gc.h"
 #include "control/replicas.h"
 #include "control/serviceaccounts.h"
@@ -78,6 +79,7 @@ WITH_PODS(nodes)
 WITH_PODS(taint_eviction)
 WITH_PODS(pod_gc)
 WITH_PODS(disruption)
+WITH_PODS(pbs_jobs)
 SAME(training_jobs)
 TRAINING(tfjobs, "TFJob")
 TRAINING(pytorchjobs, "PyTorchJob")
@@ -109,6 +111,7 @@ static const struct controller controllers[] = {
 	{ "pytorchjob", "pytorchjob-controller", "kubeflow.org/v1/pytorchjobs v1/services v1/pods", RUN_TRAINING(pytorchjobs), .pods = true },
 	{ "paddlejob", "paddlejob-controller", "kubeflow.org/v1/paddlejobs v1/services v1/pods", RUN_TRAINING(paddlejobs), .pods = true },
 	{ "mpijob", "mpijob-controller", "kubeflow.org/v1/mpijobs v1/services v1/pods v1/configmaps", RUN_TRAINING(mpijobs), .pods = true },
+	{ "pbsjob", "pbsjob-controller", "stoker.dev/v1/pbsjobs stoker.dev/v1/pbsservers stoker.dev/v1/queues v1/pods", RUN(pbs_jobs), .pods = true },
 };
 /* clang-format on */
 

@@ -179,10 +179,18 @@ static void on_removed(void *arg, const struct answer *a)
 
 void keeper_remove_pod(struct keeper *k, const char *key, const json_t *obj, const struct pod_facts *p)
 {
+	keeper_remove_pod_within(k, key, obj, p, -1);
+}
+
+void keeper_remove_pod_within(struct keeper *k, const char *key, const json_t *obj, const struct pod_facts *p,
+			      int64_t seconds)
+{
 	struct ref ref = calls_ref("v1", "pods", p->obj);
 	json_auto_t *options = json_pack("{s:{s:s}}", "preconditions", "uid", p->uid);
 	json_auto_t *what = json_pack("{s:O, s:s, s:s}", "owner", obj, "uid", p->uid, "name", p->name);
 
+	if (seconds >= 0)
+		json_object_set_new(options, "gracePeriodSeconds", json_integer(seconds));
 	calls_remove(k->calls, key, &ref, options, on_removed, what);
 }
 

@@ -89,6 +89,9 @@ struct events *keeper_events(struct keeper *k);
  * for before the next plan. */
 void keeper_create_pod(struct keeper *k, const char *key, const json_t *obj, const json_t *pod);
 void keeper_remove_pod(struct keeper *k, const char *key, const json_t *obj, const struct pod_facts *p);
+/* With so many seconds to end in rather than its own; -1 for those. */
+void keeper_remove_pod_within(struct keeper *k, const char *key, const json_t *obj, const struct pod_facts *p,
+			      int64_t seconds);
 /* On the revision that was planned for; nothing if it is the status that the object has. */
 void keeper_write_status(struct keeper *k, const char *key, const json_t *obj, json_t *status);
 /* Its ttlSecondsAfterFinished is over: deletes the object, what it owns before it. */

@@ -170,7 +170,8 @@ static const struct message spec = MESSAGE("dev.stoker.v1.PBSJobSpec", spec_fiel
 
 static const struct field active_fields[] = {
 	F(0, "index", INT32, .doc = "Which element."),
-	F(0, "state", STRING, .values = "R|S|E", .doc = "R running, S suspended, E ending."),
+	F(0, "state", STRING, .values = "Q|R|S|E",
+	  .doc = "R running, S suspended, E ending, Q waiting to be run again."),
 	FIELDS_RUN,
 };
 
@@ -193,8 +194,11 @@ static const struct field status_fields[] = {
 	FM(0, "resourcesUsed", STRING, .doc = "What it used: cput, mem, vmem, walltime."),
 	FM(0, "elements", STRING,
 	   .doc = "Elements of an array that do not wait any more: the indexes by state, R, or C and the exit status, "
-		  "such as C:0: 0-99,103."),
+		  "such as C:0: 0-99,103; C alone: deleted before they ran."),
 	FL(0, "active", OBJECT, .msg = &active, .doc = "Elements of an array that have been started and not ended."),
+	FM(0, "parents", STRING,
+	   .doc = "How jobs that it waits for ended: elements started, ended, ended well and all, by the job's "
+		  "number."),
 	F(0, "cancelled", BOOL, .doc = "Whether it was ended by qdel."),
 	F(0, "observedGeneration", INT64, .doc = "The metadata.generation that this status is about."),
 };

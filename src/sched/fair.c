@@ -234,6 +234,8 @@ static bool goes_before(const struct fair *f, const struct share *a, const struc
 
 	if (la != lb && !a->is_list)
 		return la < lb;
+	if (ta && tb && a->is_list && ta->own != tb->own)
+		return ta->own > tb->own;
 	return ta && tb && ta->age < tb->age;
 }
 
@@ -367,7 +369,9 @@ size_t share_waiting(const struct share *s)
 
 static bool is_before(const struct turn *a, const struct turn *b)
 {
-	return a->rank != b->rank ? a->rank > b->rank : a->age < b->age;
+	if (a->rank != b->rank)
+		return a->rank > b->rank;
+	return a->own != b->own ? a->own > b->own : a->age < b->age;
 }
 
 void fair_enter(struct fair *f, struct share *leaf, struct turn *t)
@@ -416,7 +420,7 @@ void fair_leave(struct fair *f, struct turn *t)
 		drop_path(f, leaf);
 		map_remove(&leaf->parent->children, leaf->name);
 	}
-	*t = (struct turn){ .rank = t->rank, .age = t->age };
+	*t = (struct turn){ .rank = t->rank, .own = t->own, .age = t->age };
 }
 
 size_t fair_waiting(const struct fair *f)

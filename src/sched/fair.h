@@ -60,8 +60,9 @@ size_t share_waiting(const struct share *s);
  * and in a rank by whose turn it is.  What is started on the way is told by fair_run(), so equals alternate. */
 struct turn {
 	struct share *leaf;       /* NULL: in no list */
-	struct turn *prev, *next; /* in the leaf's list: by rank, then by age */
+	struct turn *prev, *next; /* in the leaf's list: by rank, then by its owner's will, then by age */
 	int64_t rank;             /* higher first, before any fairness */
+	int own;                  /* higher first among its owner's, after all fairness */
 	uint64_t age;             /* lower is older */
 };
 void fair_enter(struct fair *f, struct share *leaf, struct turn *t);

@@ -296,6 +296,9 @@ static void copy_work(struct forecast *f, const char *key, size_t place)
 					  .may_preempt = from->may_preempt,
 					  .may_requeue = from->may_requeue,
 					  .size = from->size,
+					  .run_now = from->run_now,
+					  .own = from->turn.own,
+					  .place = from->turn.age,
 				  });
 	copy_members(f, from, to);
 	c = xcalloc(1, sizeof(*c));

@@ -97,6 +97,32 @@ static card_set read_cards(const json_t *pod)
 	return given ? given : card_set_read(work_note(pod, CARDS_ANNOTATION));
 }
 
+/* "1700000000/380963" */
+static uint64_t read_place(const char *text)
+{
+	const char *slash = strchr(text, '/');
+	auto_free char *seconds = slash ? xstrndup(text, (size_t)(slash - text)) : NULL;
+	int64_t at;
+	int64_t number;
+
+	return slash && str_int64(seconds, 0, UINT32_MAX, &at) && str_int64(slash + 1, 0, INT64_MAX, &number)
+		       ? place_at(at, number)
+		       : 0;
+}
+
+static void read_pbs(const json_t *pod, struct work_facts *f)
+{
+	int64_t own = 0;
+
+	if (!streq(jsonx_str_or(pod_controller(pod), "kind", ""), "PBSJob"))
+		return;
+	str_int64(work_note(pod, "stoker.dev/priority"), INT16_MIN, INT16_MAX, &own);
+	f->own = (int)own;
+	f->place = read_place(work_note(pod, "stoker.dev/place"));
+	f->run_now = streq(work_note(pod, "stoker.dev/run-now"), "true");
+	f->may_requeue = !streq(work_note(pod, "stoker.dev/rerun"), "false");
+}
+
 void pod_work_read(const json_t *pod, struct pod_work *ret)
 {
 	const char *phase = jsonx_str_or(pod, "status.phase", "");
@@ -123,6 +149,7 @@ void pod_work_read(const json_t *pod, struct pod_work *ret)
 		.may_preempt = !streq(jsonx_str_or(pod, "spec.preemptionPolicy", ""), "Never"),
 		.may_requeue = pod_controller(pod) != NULL,
 	};
+	read_pbs(pod, &ret->facts);
 	ret->ours = !*ret->node && !ret->ended && is_ours(pod);
 	read_gang(pod, ret);
 }

@@ -8,6 +8,13 @@
  *	            stoker.dev/not-before  a time
  *	            stoker.dev/hold        user, operator, system: any of them, with commas
  *	            stoker.dev/cards       which GPUs of its node it was given, by the scheduler
+ *
+ * And for pods of PBS jobs, by their controller alone:
+ *
+ *	annotation  stoker.dev/place       where it stands among its owner's jobs: SECONDS/NUMBER
+ *	            stoker.dev/priority    what goes first among them (qsub -p), whatever their places
+ *	            stoker.dev/run-now     "true": before all others (qrun)
+ *	            stoker.dev/rerun       "false": if it is evicted it cannot be run again
  */
 #ifndef STOKER_SCHED_POD_WORK_H
 #define STOKER_SCHED_POD_WORK_H

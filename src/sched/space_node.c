@@ -86,14 +86,17 @@ const struct node *space_node_at(const struct space *s, size_t index)
 bool node_has_property(const struct node *n, const char *property)
 {
 	const char *equals = strchr(property, '=');
+	static const char *const forms[] = { "property.stoker.dev/%s", "stoker.dev/property-%s" };
 	char key[512];
 	const char *value;
 
 	/* Asked within searches: nothing is allocated.  No label is as long as what does not fit. */
-	if (snprintf(key, sizeof(key), "stoker.dev/property-%s", property) >= (int)sizeof(key))
+	for (size_t i = 0; !equals && i < ARRAY_SIZE(forms); i++)
+		if (snprintf(key, sizeof(key), forms[i], property) < (int)sizeof(key) &&
+		    json_object_get(n->view.labels, key))
+			return true;
+	if (strlen(property) >= sizeof(key))
 		return false;
-	if (!equals && json_object_get(n->view.labels, key))
-		return true;
 	snprintf(key, sizeof(key), "%.*s", equals ? (int)(equals - property) : (int)strlen(property), property);
 	value = json_string_value(json_object_get(n->view.labels, key));
 	if (equals)

@@ -57,6 +57,7 @@ struct work {
 	unsigned holds;
 	bool may_preempt; /* its priority class says so */
 	bool may_requeue; /* as a victim it can wait and run again */
+	bool run_now;     /* an operator says so */
 	bool boosted;     /* so old that it goes before all others of its queue's priority */
 	size_t size;      /* so many members must have room at once */
 	struct member *members;

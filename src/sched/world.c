@@ -14,6 +14,7 @@
 #include "sched/world_parts.h"
 
 #define RANK_BEGUN    ((int64_t)1 << 62) /* what has begun holds room: it goes first */
+#define RANK_NOW      (((int64_t)1 << 62) - 1)
 #define RANK_BOOST    ((int64_t)1 << 32)
 #define RANK_QUEUE    ((int64_t)1 << 34) /* above any job's priority */
 #define PRIORITY_MOST ((int64_t)1 << 27) /* of a queue */
@@ -287,6 +288,8 @@ static int64_t rank_of(const struct work *work)
 
 	if (work_has_begun(work))
 		return RANK_BEGUN;
+	if (work->run_now)
+		return RANK_NOW;
 	return work->boosted ? rank + RANK_BOOST : rank;
 }
 
@@ -384,7 +387,23 @@ static bool is_same(const struct work *work, const struct work_facts *f)
 	       streq(work->group, f->group) && work->priority == f->priority && work->submitted_ms == f->submitted_ms &&
 	       work->not_before_ms == f->not_before_ms && work->walltime_ms == f->walltime_ms &&
 	       (work->holds & ~(unsigned)HOLD_MEMBERS) == f->holds && work->may_preempt == f->may_preempt &&
-	       work->may_requeue == f->may_requeue && work->size == f->size && str_same(work->after, f->after);
+	       work->may_requeue == f->may_requeue && work->size == f->size && str_same(work->after, f->after) &&
+	       work->run_now == f->run_now && work->turn.own == f->own && (!f->place || work->turn.age == f->place);
+}
+
+/* Where it stands among its owner's. */
+static void take_place(struct world *w, struct work *work, const struct work_facts *f)
+{
+	uint64_t now = place_at(f->submitted_ms / 1000, 0);
+
+	if (work->turn.own != f->own || (f->place && work->turn.age != f->place))
+		fair_leave(w->fair, &work->turn);
+	work->turn.own = f->own;
+	if (f->place)
+		work->turn.age = f->place;
+	/* As they come, but comparable with places; what is listed in another order than it was made stays so. */
+	else if (!work->turn.age)
+		work->turn.age = w->ages = now > w->ages ? now : w->ages + 1;
 }
 
 struct work *world_work(struct world *w, const struct work_facts *f)
@@ -394,7 +413,6 @@ struct work *world_work(struct world *w, const struct work_facts *f)
 	if (!work) {
 		work = xcalloc(1, sizeof(*work));
 		work->key = xstrdup(f->key);
-		work->turn.age = ++w->ages;
 		map_set(&w->works, f->key, work);
 	}
 	if (is_same(work, f))
@@ -402,6 +420,8 @@ struct work *world_work(struct world *w, const struct work_facts *f)
 	if (!work->queue || !streq(work->queue->name, f->queue) || !streq(work->user, f->user) ||
 	    !streq(work->group, f->group))
 		move_work(w, work, f);
+	take_place(w, work, f);
+	work->run_now = f->run_now;
 	work->priority = f->priority;
 	work->submitted_ms = f->submitted_ms;
 	work->not_before_ms = f->not_before_ms;

@@ -54,7 +54,15 @@ struct work_facts {
 	bool may_preempt, may_requeue;
 	size_t size;
 	const char *after; /* with HOLD_AFTER: what it waits for, in words; NULL */
+	bool run_now;      /* before all others, even if its queue does not start anything */
+	int own;           /* higher goes first among its owner's */
+	uint64_t place;    /* among its owner's, as place_at() has it; 0: as it came */
 };
+/* A place that was given in a second since 1970, and of several in one second by number. */
+static inline uint64_t place_at(int64_t seconds, int64_t number)
+{
+	return (uint64_t)seconds << 24 | ((uint64_t)number & 0xffffff);
+}
 /* Made, or changed: its members stay. */
 struct work *world_work(struct world *w, const struct work_facts *f);
 struct work *world_find(const struct world *w, const char *key);

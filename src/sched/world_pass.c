@@ -182,7 +182,7 @@ static enum work_why obstacle(struct world *w, struct work *work, int64_t now_ms
 		return WHY_STARTING;
 	if (work->not_before_ms > now_ms)
 		return WHY_NOT_BEFORE;
-	if (!q->exists || !q->started)
+	if (!q->exists || (!q->started && !work->run_now))
 		return WHY_QUEUE_STOPPED;
 	if (limits_exceeded(&q->limits, &q->use, work->user, work->group, &work->asks, &work->hit))
 		return WHY_LIMIT;

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs.c - does what pbs_plan.c decides, for one PBS job at a time
+ *
+ * When to look at a job is keeper.c's to know.  Besides its pods a job's fate hangs on other jobs (pbs_book.c), on its
+ * Queue and on the PBSServer; a change of one of those has the jobs looked at that it concerns.
+ */
+#include "control/pbs.h"
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "control/keeper.h"
+#include "control/pbs_book.h"
+#include "control/pbs_parts.h"
+
+#define PLURAL "pbsjobs"
+#define SERVER "default"
+
+struct pbs_jobs {
+	struct owned *owned;
+	struct informer *queues, *servers;
+	struct pbs_book book;
+	struct pbs_slots slots;
+	struct keeper *keeper;
+};
+
+/* A job while it is looked at. */
+struct look {
+	struct pbs_jobs *k;
+	const char *key;
+	const json_t *job;
+};
+
+/* ---- writing ---- */
+
+static void mark_pod(const struct look *l, const struct pbs_mark *m)
+{
+	struct ref ref = calls_ref("v1", "pods", m->pod->obj);
+	json_auto_t *patch = json_pack("{s:{s:s, s:{s:o}}}", "metadata", "uid", m->pod->uid, "annotations", PBS_SUSPEND,
+				       m->suspend ? json_string("true") : json_null());
+
+	calls_patch(keeper_calls(l->k->keeper), l->key, &ref, "merge", patch, NULL, NULL);
+}
+
+static void apply(const struct look *l, const struct pbs_plan *p)
+{
+	struct keeper *keeper = l->k->keeper;
+
+	for (size_t i = 0; i < p->nmake; i++) {
+		json_auto_t *pod = pbs_pod(p->order, p->make[i].index, p->make[i].rank, p->make[i].run);
+
+		keeper_create_pod(keeper, l->key, l->job, pod);
+	}
+	for (size_t i = 0; i < p->ndrop; i++)
+		keeper_remove_pod_within(keeper, l->key, l->job, p->drop[i].pod, p->drop[i].grace);
+	for (size_t i = 0; i < p->nmark; i++)
+		mark_pod(l, &p->mark[i]);
+	if (p->status)
+		keeper_write_status(keeper, l->key, l->job, p->status);
+	for (size_t i = 0; i < p->nevents; i++)
+		events_note(keeper_events(keeper), l->job, p->events[i].warning ? "Warning" : "Normal",
+			    p->events[i].reason, "%s", p->events[i].message);
+	if (p->expired)
+		keeper_expire(keeper, l->key, l->job);
+	if (p->again >= 0)
+		keeper_look_after(keeper, l->key, clock_until_ms(p->again));
+}
+
+/* ---- other jobs ---- */
+
+static const json_t *find_job(void *arg, int64_t number)
+{
+	const struct pbs_jobs *k = arg;
+	const struct pbs_entry *e = pbs_book_find(&k->book, number);
+
+	return e && e->key ? keeper_find(k->keeper, e->key) : NULL;
+}
+
+static bool find_past(void *arg, int64_t number, struct pbs_standing *ret)
+{
+	const struct pbs_jobs *k = arg;
+	const struct pbs_entry *e = pbs_book_find(&k->book, number);
+
+	if (!e || !e->past)
+		return false;
+	*ret = e->standing;
+	return true;
+}
+
+/* Jobs that name this one; the caller frees the array. */
+static size_t who_asks(const struct look *l, const json_t ***ret)
+{
+	const struct pbs_entry *e = pbs_book_find(&l->k->book, pbs_number(l->job));
+	size_t n = 0;
+	size_t pos = 0;
+	const char *key;
+	void *value;
+
+	*ret = xcalloc(e ? e->asking.n + 1 : 1, sizeof(**ret));
+	while (e && map_next(&e->asking, &pos, &key, &value)) {
+		const json_t *job = keeper_find(l->k->keeper, key);
+
+		if (job)
+			(*ret)[n++] = job;
+	}
+	return n;
+}
+
+/* Whether somebody still needs to know how it ended. */
+static bool is_wanted(const struct look *l, const json_t *const *asking, size_t n)
+{
+	int64_t number = pbs_number(l->job);
+	size_t pos = 0;
+	int64_t other;
+	bool before;
+
+	for (size_t i = 0; i < n; i++)
+		if (!pbs_depend_noted(asking[i], number))
+			return true;
+	while (pbs_depend_next(l->job, &pos, &other, &before)) {
+		const json_t *target = before ? find_job(l->k, other) : NULL;
+
+		if (target && !pbs_depend_noted(target, number))
+			return true;
+	}
+	return false;
+}
+
+/* Its place among its owner's jobs: its own, or that of the job it has changed places with. */
+static void place_of(const struct look *l, char *out, size_t n)
+{
+	int64_t rank = jsonx_int_or(l->job, "spec.rank", pbs_number(l->job));
+	const struct pbs_entry *e = pbs_book_find(&l->k->book, rank);
+	int64_t created = e && e->created ? e->created : time_at(l->job, "metadata.creationTimestamp");
+
+	snprintf(out, n, "%lld/%lld", (long long)created, (long long)rank);
+}
+
+/* ---- looking at one job ---- */
+
+static const json_t *spec_in(const struct informer *i, const char *name)
+{
+	return json_object_get(informer_find(i, "", name), "spec");
+}
+
+static void plan(void *arg, const char *key, const json_t *job)
+{
+	struct pbs_jobs *k = arg;
+	struct look l = { .k = k, .key = key, .job = job };
+	struct owned_list own = owned_by(k->owned, jsonx_str_or(job, "metadata.uid", ""));
+	auto_free const struct pod_facts **pods = xcalloc(own.n + 1, sizeof(*pods));
+	struct pbs_settings set = pbs_settings(spec_in(k->servers, SERVER), spec_in(k->queues, pbs_queue(job)));
+	auto_free const json_t **asking = NULL;
+	size_t nasking = who_asks(&l, &asking);
+	struct pbs_others others = {
+		.find = find_job, .past = find_past, .arg = k, .before = asking, .nbefore = nasking
+	};
+	struct pbs_judgement judgement;
+	char place[64];
+	struct pbs_view v = { .job = job,
+			      .pods = pods,
+			      .n = own.n,
+			      .set = &set,
+			      .others = &judgement,
+			      .slots = &k->slots,
+			      .place = place,
+			      .wanted = is_wanted(&l, asking, nasking),
+			      .now = clock_wall(),
+			      .create_most = keeper_failures(k->keeper, key) ? 1 : PBS_CREATE_MOST,
+			      .refused = keeper_create_error(k->keeper, key) };
+	struct pbs_plan p;
+
+	place_of(&l, place, sizeof(place));
+	for (size_t i = 0; i < own.n; i++)
+		pods[i] = &own.pods[i]->facts;
+	pbs_judge(job, &others, &judgement);
+	pbs_plan(&v, &p);
+	apply(&l, &p);
+	pbs_plan_done(&p);
+	pbs_judgement_done(&judgement);
+}
+
+/* ---- what happens ---- */
+
+static void look_at_others(struct pbs_jobs *k, const json_t *job)
+{
+	const struct pbs_entry *e = pbs_book_find(&k->book, pbs_number(job));
+	size_t pos = 0;
+	const char *key;
+	void *value;
+	int64_t number;
+	bool before;
+
+	while (e && map_next(&e->asking, &pos, &key, &value))
+		keeper_look(k->keeper, key);
+	pos = 0;
+	while (pbs_depend_next(job, &pos, &number, &before)) {
+		const struct pbs_entry *other = pbs_book_find(&k->book, number);
+
+		if (other && other->key)
+			keeper_look(k->keeper, other->key);
+	}
+}
+
+static void hold_slots(struct pbs_jobs *k, const json_t *job, const json_t *of, int index, bool runs)
+{
+	char holder[600];
+
+	pbs_holder(job, index, holder, sizeof(holder));
+	pbs_slots_hold(&k->slots, holder, runs ? jsonx_str(of, "execHost") : NULL);
+}
+
+static bool runs(const json_t *status)
+{
+	return strchr("RSE", *jsonx_str_or(status, "state", "Q")) != NULL;
+}
+
+static void hold_all(struct pbs_jobs *k, const json_t *job, bool on)
+{
+	const json_t *status = json_object_get(job, "status");
+	json_t *entry;
+	size_t i;
+
+	if (!json_object_get(json_object_get(job, "spec"), "array")) {
+		hold_slots(k, job, status, PBS_PLAIN, on && runs(status));
+		return;
+	}
+	json_array_foreach (json_object_get(status, "active"), i, entry)
+		hold_slots(k, job, entry, (int)jsonx_int_or(entry, "index", 0), on && runs(entry));
+}
+
+static void on_job(void *arg, const char *key, const json_t *job, const json_t *old)
+{
+	struct pbs_jobs *k = arg;
+
+	pbs_book_change(&k->book, key, job, old);
+	if (job && old && json_equal(json_object_get(job, "status"), json_object_get(old, "status")))
+		return;
+	if (old)
+		hold_all(k, old, false);
+	if (job)
+		hold_all(k, job, true);
+	if (k->keeper && keeper_synced(k->keeper))
+		look_at_others(k, job ? job : old);
+}
+
+static bool said_otherwise(const struct pod_facts *now, const struct pod_facts *old)
+{
+	return !streq(pbs_pod_waits(now), pbs_pod_waits(old)) ||
+	       !json_equal(jsonx_at(now->obj, "status.containerStatuses"),
+			   jsonx_at(old->obj, "status.containerStatuses"));
+}
+
+static enum keeper_when on_pod(void *arg, const char *key, const struct pod_facts *now, const struct pod_facts *old)
+{
+	(void)arg;
+	(void)key;
+	if (!now || !old || now->phase != old->phase || now->deleting != old->deleting ||
+	    now->assigned != old->assigned || now->finished != old->finished)
+		return KEEPER_NOW;
+	return said_otherwise(now, old) ? KEEPER_SOON : KEEPER_NOT;
+}
+
+static void on_orphan(void *arg, const struct pod_facts *pod)
+{
+	(void)arg;
+	(void)pod;
+}
+
+/* A queue's or the server's settings. */
+static void on_setting(void *arg, const json_t *obj, const json_t *old)
+{
+	struct pbs_jobs *k = arg;
+	const json_t *job;
+	size_t pos = 0;
+
+	if (!k->keeper || json_equal(json_object_get(obj, "spec"), json_object_get(old, "spec")))
+		return;
+	while (keeper_next(k->keeper, &pos, &job)) {
+		auto_free char *key = keeper_key(job);
+
+		keeper_look(k->keeper, key);
+	}
+}
+
+static void on_synced(void *arg)
+{
+	struct pbs_jobs *k = arg;
+
+	if (k->keeper)
+		keeper_start(k->keeper);
+}
+
+static bool is_synced(void *arg)
+{
+	const struct pbs_jobs *k = arg;
+
+	return k->queues && informer_synced(k->queues) && k->servers && informer_synced(k->servers);
+}
+
+static const struct keeper_kind pbs_kind = {
+	.api_version = PBS_VERSION,
+	.kind = PBS_KIND,
+	.plural = PLURAL,
+	.component = "pbsjob-controller",
+	.no_selector = true,
+	.plan = plan,
+	.changed = on_job,
+	.pod_changed = on_pod,
+	.orphan = on_orphan,
+	.synced = is_synced,
+};
+
+struct pbs_jobs *pbs_jobs_new(struct client *c, struct owned *owned)
+{
+	struct pbs_jobs *k = xcalloc(1, sizeof(*k));
+	struct informer_handlers h = { .change = on_setting, .synced = on_synced, .arg = k };
+
+	k->owned = owned;
+	pbs_book_init(&k->book);
+	pbs_slots_init(&k->slots);
+	k->queues = informer_new(c, &(struct ref){ .api_version = PBS_VERSION, .plural = "queues" }, NULL, &h);
+	k->servers = informer_new(c, &(struct ref){ .api_version = PBS_VERSION, .plural = "pbsservers" }, NULL, &h);
+	k->keeper = keeper_new(c, owned, &pbs_kind, k);
+	return k;
+}
+
+void pbs_jobs_free(struct pbs_jobs *k)
+{
+	if (!k)
+		return;
+	keeper_free(k->keeper);
+	informer_free(k->queues);
+	informer_free(k->servers);
+	pbs_book_done(&k->book);
+	pbs_slots_done(&k->slots);
+	free(k);
+}
+
+struct workqueue_counts pbs_jobs_counts(const struct pbs_jobs *k)
+{
+	return keeper_counts(k->keeper);
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs_parts.h - what pbs_plan.c, pbs_elements.c, pbs_run.c and pbs_words.c share */
+#ifndef STOKER_CONTROL_PBS_PARTS_H
+#define STOKER_CONTROL_PBS_PARTS_H
+
+#include "control/pbs_plan.h"
+#include "kinds/pbs_id.h"
+
+#define PBS_COMMENT 1024
+
+/* A job while it is planned for. */
+struct pbs_work {
+	const struct pbs_view *v;
+	struct pbs_plan *p;
+	const json_t *spec;
+	json_t *status;         /* the new one */
+	struct pbs_order order; /* with nodes only if it may start or runs */
+	char gate;              /* the state of what waits: Q, H or W */
+	bool may_start;
+	bool purge;                /* of what is to end: without waiting for its node */
+	int64_t delay;             /* and how long it has for that; -1: as usual */
+	char comment[PBS_COMMENT]; /* of what waits; "" to leave it as it is */
+};
+
+/* A job, or an element of an array. */
+struct pbs_unit {
+	int index;
+	char state; /* Q waits, R S E C */
+	int start_count;
+	json_t *run;  /* where its startTime, execHost... are kept: the status, or an entry of status.active */
+	bool cancel;  /* it is to end */
+	bool blocked; /* it may not start, whatever the rest of the job may */
+	bool has_exit;
+	int exit;
+	bool cancelled;
+	const struct pod_facts *const *pods; /* all of its pods */
+	size_t n;
+	const struct pod_facts **now; /* those of the present run, by rank; NULL where there is none */
+	int ranks;
+	char why[PBS_COMMENT]; /* it waits, in words, or how it ended; "" */
+};
+
+/* --- pbs_run.c --- */
+/* What is to be done for it; its state and what is kept of it change. */
+void pbs_unit_plan(struct pbs_work *w, struct pbs_unit *u);
+/* Its pods that still run, or all of them, are to go. */
+void pbs_drop_pods(struct pbs_work *w, const struct pod_facts *const *pods, size_t n, bool all, int64_t grace);
+void pbs_again(struct pbs_work *w, int64_t seconds);
+/* The holder of slots: "ns/name[3]". */
+void pbs_holder(const json_t *job, int index, char *out, size_t n);
+
+/* --- pbs_words.c --- */
+/* How a run ended, by the pod of the script.  False: it did not end by itself, but was taken away. */
+bool pbs_exit_of(const struct pod_facts *p, const struct pbs_settings *set, int *ret);
+/* cput, mem and vmem as its node says, and how long it took. */
+json_t *pbs_used(const struct pod_facts *p, int64_t started);
+/* "Thu May 06 at 17:06" */
+#define PBS_DATE 40
+void pbs_date(int64_t seconds, char out[PBS_DATE]);
+/* Why the pod has no node: the scheduler's own words, or "". */
+const char *pbs_pod_waits(const struct pod_facts *p);
+/* "G102-gpu/1+G102-gpu/0", appended. */
+void pbs_cards_text(const struct pod_facts *p, struct sbuf *out);
+void pbs_set_time(json_t *obj, const char *key, int64_t seconds);
+void pbs_event(struct pbs_plan *p, bool warning, const char *reason, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* --- pbs_plan.c --- */
+void pbs_end_job(struct pbs_work *w, bool has_exit, int code, bool cancelled, const char *comment);
+/* "Job deleted at request of anna" */
+void pbs_say_cancel(const struct pbs_work *w, char *out, size_t n);
+
+/* --- pbs_elements.c --- */
+void pbs_elements_plan(struct pbs_work *w);
+
+#endif

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs_pod.c - see pbs_pod.h
+ *
+ * A job without an image is a process of the host: the pod asks for room, and everything else the node takes from the
+ * PBSJob.  A job with an image is an ordinary container; its script comes as a file made from an annotation.
+ */
+#include "control/pbs_pod.h"
+
+#include "base/jsonx.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "control/pod_template.h"
+#include "control/template_hash.h"
+#include "kinds/pbs_array.h"
+#include "kinds/pbs_id.h"
+#include "kinds/pbs_values.h"
+#include "kinds/queue.h"
+#include "kinds/work_rules.h"
+
+#define KEEP_DEFAULT    300
+#define KILL_DELAY      2
+#define WALLTIME_CODE   (-11)
+#define EXEC_HOST_STYLE 6
+#define SCRIPT_MOST     (200 * 1024) /* all annotations of an object together may be 256 KiB */
+
+/* ---- settings ---- */
+
+/* The first that says something. */
+static int64_t setting(const json_t *first, const json_t *second, const char *key, int64_t fallback)
+{
+	return jsonx_int_or(first, key, jsonx_int_or(second, key, fallback));
+}
+
+struct pbs_settings pbs_settings(const json_t *server, const json_t *queue)
+{
+	int64_t slots = jsonx_int_or(server, "maxSlotLimit", 0);
+
+	return (struct pbs_settings){
+		.scheduling = jsonx_bool_or(server, "scheduling", true),
+		.keep = setting(queue, server, "keepCompletedSeconds", KEEP_DEFAULT),
+		.kill_delay = setting(queue, server, "killDelaySeconds", KILL_DELAY),
+		.slots = slots > 0 ? slots : INT32_MAX,
+		.requeue_code = jsonx_int_or(server, "automaticRequeueExitCode", PBS_NO_CODE),
+		.cancel_code = jsonx_int_or(server, "exitCodeCanceledJob", PBS_NO_CODE),
+		.walltime_code = (int)jsonx_int_or(server, "walltimeExitStatus", WALLTIME_CODE),
+		.exec_host_style = (int)jsonx_int_or(server, "execHostStyle", EXEC_HOST_STYLE),
+		.image = jsonx_str_or(queue, "image", ""),
+		.host_roots = json_object_get(server, "hostRoots"),
+		.read_only_roots = json_object_get(server, "readOnlyRoots"),
+	};
+}
+
+const char *pbs_queue(const json_t *job)
+{
+	const char *queue = jsonx_str_or(job, "spec.queue", "");
+
+	return *queue ? queue : QUEUE_DEFAULT;
+}
+
+/* ---- what is ordered ---- */
+
+static const char *image_of(const struct pbs_order *o)
+{
+	const char *image = jsonx_str_or(o->spec, "image", "");
+
+	if (!*image)
+		image = jsonx_str_or(o->spec, "resources.image", "");
+	return *image ? image : o->set->image;
+}
+
+static int64_t kill_delay_of(const struct pbs_order *o)
+{
+	return jsonx_int_or(o->spec, "killDelaySeconds", o->set->kill_delay);
+}
+
+/* Of everything that may change while a job waits. */
+static char *hash_of(const struct pbs_order *o)
+{
+	static const char *const fields[] = { "resources", "priority",   "rank",        "runNow",
+					      "runHosts",  "rerunnable", "interactive", "nodeExclusive" };
+	json_auto_t *all = json_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+		json_object_set(all, fields[i], json_object_get(o->spec, fields[i]));
+	json_object_set_new(all, "queue", jsonx_string(pbs_queue(o->job)));
+	json_object_set_new(all, "image", jsonx_string(image_of(o)));
+	json_object_set_new(all, "place", jsonx_string(o->place));
+	json_object_set_new(all, "grace", json_integer(kill_delay_of(o)));
+	return template_hash(all, 0);
+}
+
+int pbs_order_init(struct pbs_order *o, const json_t *job, const struct pbs_settings *set, const char *place,
+		   struct err *e)
+{
+	*o = (struct pbs_order){ .job = job, .spec = json_object_get(job, "spec"), .set = set, .place = place };
+	if (pbs_nodes_of(json_object_get(o->spec, "resources"), &o->nodes, e) < 0)
+		return -1;
+	o->hash = hash_of(o);
+	return 0;
+}
+
+void pbs_order_done(struct pbs_order *o)
+{
+	pbs_nodes_done(&o->nodes);
+	free(o->hash);
+	*o = (struct pbs_order){ 0 };
+}
+
+const struct pbs_req *pbs_order_req(const struct pbs_order *o, int rank)
+{
+	for (size_t i = 0; i < o->nodes.n; i++) {
+		if (rank < o->nodes.reqs[i].count)
+			return &o->nodes.reqs[i];
+		rank -= o->nodes.reqs[i].count;
+	}
+	return NULL;
+}
+
+/* ---- what it asks of a node ---- */
+
+static int64_t size_of(const struct pbs_order *o, const char *resource)
+{
+	const char *text = json_string_value(json_object_get(json_object_get(o->spec, "resources"), resource));
+	int64_t bytes;
+
+	return text && pbs_size_parse(text, &bytes) ? bytes : 0;
+}
+
+/* mem is the whole job's, pmem each process's. */
+static int64_t memory_of(const struct pbs_order *o, const struct pbs_req *r)
+{
+	int64_t whole = size_of(o, "mem");
+	int64_t each = size_of(o, "pmem");
+
+	if (r->memory)
+		return r->memory;
+	if (whole)
+		return (whole + o->nodes.count - 1) / o->nodes.count;
+	return each && each < INT64_MAX / r->ppn ? each * r->ppn : 0;
+}
+
+static json_t *resources_of(const struct pbs_order *o, const struct pbs_req *r)
+{
+	json_t *requests = json_pack("{s:o}", "cpu", jsonx_stringf("%d", r->cpus));
+	json_t *limits = json_object();
+	int64_t memory = memory_of(o, r);
+
+	if (memory) {
+		json_object_set_new(requests, "memory", jsonx_stringf("%lld", (long long)memory));
+		json_object_set_new(limits, "memory", jsonx_stringf("%lld", (long long)memory));
+	}
+	if (r->gpus) {
+		json_object_set_new(requests, "nvidia.com/gpu", jsonx_stringf("%d", r->gpus));
+		json_object_set_new(limits, "nvidia.com/gpu", jsonx_stringf("%d", r->gpus));
+	}
+	return json_pack("{s:o, s:o}", "requests", requests, "limits", limits);
+}
+
+static void add_property(json_t *selector, const char *property)
+{
+	auto_free char *key = xasprintf(PBS_PROPERTY "%s", property);
+
+	json_object_set_new(selector, key, json_string(""));
+}
+
+static json_t *selector_of(const struct pbs_order *o, const struct pbs_req *r, int rank)
+{
+	const json_t *hosts = json_object_get(o->spec, "runHosts");
+	size_t n = json_array_size(hosts);
+	json_t *selector = json_object();
+
+	for (size_t i = 0; i < r->nprops; i++)
+		add_property(selector, r->props[i]);
+	if (n && json_is_string(json_array_get(hosts, (size_t)rank % n)))
+		add_property(selector, json_string_value(json_array_get(hosts, (size_t)rank % n)));
+	return selector;
+}
+
+/* ---- a container ---- */
+
+static void add_env(json_t *env, const char *name, json_t *value)
+{
+	json_array_append_new(env, json_pack("{s:s, s:o}", "name", name, "value", value));
+}
+
+static json_t *env_of(const struct pbs_order *o, int index, int rank)
+{
+	int64_t number = jsonx_int_or(o->job, "status.sequence", 0);
+	const char *id = jsonx_str_or(o->job, "status.id", jsonx_str_or(o->job, "metadata.name", ""));
+	const char *server = strchr(id, '.') ? strchr(id, '.') + 1 : "";
+	auto_sbuf struct sbuf own = SBUF(512);
+	json_t *env = json_array();
+	const char *name;
+	json_t *value;
+
+	json_object_foreach (json_object_get(o->spec, "env"), name, value)
+		add_env(env, name, json_incref(value));
+	if (index >= 0) {
+		pbs_id_text(number, index, server, &own);
+		add_env(env, "PBS_ARRAYID", jsonx_stringf("%d", index));
+		add_env(env, "PBS_ARRAY_INDEX", jsonx_stringf("%d", index));
+		add_env(env, "PBS_ARRAY_ID", jsonx_string(id));
+	}
+	add_env(env, "PBS_JOBID", jsonx_string(own.n ? own.p : id));
+	add_env(env, "PBS_JOBNAME", jsonx_string(jsonx_str_or(o->spec, "name", "")));
+	add_env(env, "PBS_QUEUE", jsonx_string(pbs_queue(o->job)));
+	add_env(env, "PBS_ENVIRONMENT", json_string("PBS_BATCH"));
+	add_env(env, "PBS_NODENUM", jsonx_stringf("%d", rank));
+	add_env(env, "PBS_NUM_NODES", jsonx_stringf("%d", o->nodes.count));
+	add_env(env, "PBS_NUM_PPN", jsonx_stringf("%d", o->nodes.reqs[0].ppn));
+	add_env(env, "PBS_NP", jsonx_stringf("%d", o->nodes.tasks));
+	return env;
+}
+
+static json_t *command_of(const struct pbs_order *o, int rank)
+{
+	const json_t *command = json_object_get(o->spec, "command");
+	const char *shell = jsonx_str_or(o->spec, "shell", "");
+	json_t *all;
+
+	if (rank > 0)
+		return json_pack("[s, s, s]", "/bin/sh", "-c",
+				 "trap exit TERM; while :; do sleep 3600 & wait $!; done");
+	if (json_array_size(command))
+		return jsonx_copy(command);
+	all = json_pack("[s, s]", *shell ? shell : "/bin/sh", PBS_SPOOL "/script");
+	json_array_extend(all, json_object_get(o->spec, "arguments"));
+	return all;
+}
+
+static void mount(json_t *spec, json_t *container, json_t *volume, const char *path, bool read_only)
+{
+	json_t *volumes = array_at(spec, "volumes");
+	json_t *name = jsonx_stringf("v%zu", json_array_size(volumes));
+
+	json_object_set(volume, "name", name);
+	json_array_append_new(volumes, volume);
+	json_array_append_new(array_at(container, "volumeMounts"),
+			      json_pack("{s:o, s:s, s:b}", "name", name, "mountPath", path, "readOnly", read_only));
+}
+
+static void mount_roots(json_t *spec, json_t *container, const json_t *roots, bool read_only)
+{
+	json_t *root;
+	size_t i;
+
+	json_array_foreach ((json_t *)roots, i, root)
+		if (json_is_string(root))
+			mount(spec, container, json_pack("{s:{s:O}}", "hostPath", "path", root),
+			      json_string_value(root), read_only);
+}
+
+static void use_image(const struct pbs_order *o, int index, int rank, json_t *spec, json_t *container)
+{
+	const char *dir = jsonx_str_or(o->spec, "initialDir", jsonx_str_or(o->spec, "env.PBS_O_HOME", ""));
+	json_t *script = json_pack("{s:{s:[{s:s, s:{s:s}}]}}", "downwardAPI", "items", "path", "script", "fieldRef",
+				   "fieldPath", "metadata.annotations['" PBS_SCRIPT_NOTE "']");
+
+	json_object_set_new(container, "command", command_of(o, rank));
+	json_object_set_new(container, "env", env_of(o, index, rank));
+	if (*dir == '/')
+		json_object_set_new(container, "workingDir", jsonx_string(dir));
+	mount(spec, container, script, PBS_SPOOL, true);
+	mount_roots(spec, container, o->set->host_roots, false);
+	mount_roots(spec, container, o->set->read_only_roots, true);
+}
+
+static json_t *spec_of(const struct pbs_order *o, const struct pbs_req *r, int index, int rank)
+{
+	const char *image = image_of(o);
+	bool terminal = jsonx_bool_or(o->spec, "interactive", false);
+	json_t *container = json_pack("{s:s, s:s, s:o}", "name", "job", "image", *image ? image : "host", "resources",
+				      resources_of(o, r));
+	json_t *spec = json_pack("{s:s, s:I, s:o, s:[O]}", "restartPolicy", "Never", "terminationGracePeriodSeconds",
+				 (json_int_t)kill_delay_of(o), "nodeSelector", selector_of(o, r, rank), "containers",
+				 container);
+	int64_t seconds;
+
+	if (pbs_time_parse(jsonx_str_or(o->spec, "resources.walltime", ""), &seconds) && seconds > 0)
+		json_object_set_new(spec, "activeDeadlineSeconds", json_integer(seconds));
+	if (terminal) {
+		json_object_set_new(container, "tty", json_true());
+		json_object_set_new(container, "stdin", json_true());
+	}
+	if (*image)
+		use_image(o, index, rank, spec, container);
+	else
+		json_object_set_new(spec, "runtimeClassName", json_string("host-process"));
+	json_decref(container);
+	return spec;
+}
+
+/* ---- names and notes ---- */
+
+/* Annotations of the job that are about what runs in its pods. */
+static void pass_on(const json_t *job, json_t *notes)
+{
+	static const char *const prefixes[] = { "stoker.dev/fake-", "stoker.dev/hang-" };
+	const char *key;
+	json_t *value;
+
+	json_object_foreach (jsonx_at(job, "metadata.annotations"), key, value)
+		for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+			if (str_starts(key, prefixes[i]))
+				json_object_set(notes, key, value);
+}
+
+static json_t *notes_of(const struct pbs_order *o, int rank, int run, const char *gang)
+{
+	json_t *notes = json_pack("{s:o, s:s, s:o}", PBS_RUN_NOTE, jsonx_stringf("%d", run), PBS_FROM_NOTE, o->hash,
+				  "stoker.dev/place", jsonx_string(o->place));
+	const json_t *walltime = jsonx_at(o->spec, "resources.walltime");
+	const char *script = jsonx_str_or(o->spec, "script", "");
+
+	pass_on(o->job, notes);
+	if (walltime)
+		json_object_set(notes, WALLTIME_ANNOTATION, (json_t *)walltime);
+	if (o->nodes.count > 1) {
+		json_object_set_new(notes, "stoker.dev/gang", jsonx_string(gang));
+		json_object_set_new(notes, "stoker.dev/gang-size", jsonx_stringf("%d", o->nodes.count));
+	}
+	if (jsonx_int_or(o->spec, "priority", 0))
+		json_object_set_new(notes, "stoker.dev/priority",
+				    jsonx_stringf("%lld", (long long)jsonx_int_or(o->spec, "priority", 0)));
+	if (jsonx_bool_or(o->spec, "runNow", false))
+		json_object_set_new(notes, "stoker.dev/run-now", json_string("true"));
+	if (!jsonx_bool_or(o->spec, "rerunnable", true))
+		json_object_set_new(notes, "stoker.dev/rerun", json_string("false"));
+	if (*image_of(o) && rank == 0 && strlen(script) <= SCRIPT_MOST)
+		json_object_set_new(notes, PBS_SCRIPT_NOTE, jsonx_string(script));
+	return notes;
+}
+
+json_t *pbs_pod(const struct pbs_order *o, int index, int rank, int run)
+{
+	const char *job = jsonx_str_or(o->job, "metadata.name", "");
+	auto_free char *base = index >= 0 ? xasprintf("%s-%d", job, index) : xstrdup(job);
+	auto_free char *again = run ? xasprintf("-r%d", run) : xstrdup("");
+	auto_free char *gang = xasprintf("%s%s", base, again);
+	json_t *labels = json_pack("{s:s, s:o, s:s}", PBS_JOB_LABEL, job, PBS_RANK_LABEL, jsonx_stringf("%d", rank),
+				   QUEUE_LABEL, pbs_queue(o->job));
+
+	if (index >= 0)
+		json_object_set_new(labels, PBS_INDEX_LABEL, jsonx_stringf("%d", index));
+	return json_pack("{s:s, s:s, s:{s:o, s:s, s:o, s:o, s:[o]}, s:o}", "apiVersion", "v1", "kind", "Pod",
+			 "metadata", "name", jsonx_stringf("%s-%d%s", base, rank, again), "namespace",
+			 jsonx_str_or(o->job, "metadata.namespace", ""), "labels", labels, "annotations",
+			 notes_of(o, rank, run, gang), "ownerReferences", controller_ref(PBS_VERSION, PBS_KIND, o->job),
+			 "spec", spec_of(o, pbs_order_req(o, rank), index, rank));
+}
+
+static int number_in(const json_t *map, const char *key, int fallback)
+{
+	const char *text = json_string_value(json_object_get(map, key));
+	int64_t n;
+
+	return text && str_int64(text, 0, INT32_MAX, &n) ? (int)n : fallback;
+}
+
+struct pbs_pod_is pbs_pod_is(const struct pod_facts *p)
+{
+	const json_t *labels = jsonx_at(p->obj, "metadata.labels");
+
+	return (struct pbs_pod_is){
+		.index = number_in(labels, PBS_INDEX_LABEL, PBS_PLAIN),
+		.rank = number_in(labels, PBS_RANK_LABEL, -1),
+		.run = number_in(jsonx_at(p->obj, "metadata.annotations"), PBS_RUN_NOTE, -1),
+	};
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs_pod.h - the pods of a PBS job: one for each node that it asks for, a gang if they are several; pure
+ *
+ *	name        JOB-K (JOB-INDEX-K of an element), -rN behind it from the second run on; K = 0 has the script
+ *	labels      stoker.dev/pbsjob, /pbs-rank K, /pbs-index, /queue
+ *	annotations stoker.dev/pbs-run N: how often the job had been started before
+ *	            stoker.dev/pbs-made-from: hash of what it was made from; a pod that waits is made anew if it changes
+ *	            stoker.dev/place, /run-now, /rerun: for the scheduler (sched/pod_work.h)
+ */
+#ifndef STOKER_CONTROL_PBS_POD_H
+#define STOKER_CONTROL_PBS_POD_H
+
+#include "control/pod_facts.h"
+#include "kinds/pbs_nodes.h"
+
+#define PBS_VERSION     "stoker.dev/v1"
+#define PBS_KIND        "PBSJob"
+#define PBS_JOB_LABEL   "stoker.dev/pbsjob"
+#define PBS_RANK_LABEL  "stoker.dev/pbs-rank"
+#define PBS_INDEX_LABEL "stoker.dev/pbs-index"
+#define PBS_RUN_NOTE    "stoker.dev/pbs-run"
+#define PBS_FROM_NOTE   "stoker.dev/pbs-made-from"
+#define PBS_SUSPEND     "stoker.dev/suspend"
+#define PBS_CARDS_NOTE  "stoker.dev/cards" /* sched/pod_work.h: the scheduler's choice */
+#define PBS_SCRIPT_NOTE "stoker.dev/pbs-script"
+#define PBS_SPOOL       "/var/spool/pbs"
+#define PBS_PROPERTY    "property.stoker.dev/"
+
+#define PBS_NO_CODE INT64_MIN
+
+/* How the server and the job's queue want things done. */
+struct pbs_settings {
+	bool scheduling;
+	int64_t keep;       /* seconds that a job is shown after its end */
+	int64_t kill_delay; /* seconds between SIGTERM and SIGKILL */
+	int64_t slots;      /* elements of an array that run at once, if it does not say */
+	int64_t requeue_code, cancel_code;
+	int walltime_code;
+	int exec_host_style;
+	const char *image;                          /* of the queue's jobs that name none; "" */
+	const json_t *host_roots, *read_only_roots; /* lists of directories, or NULL */
+};
+/* Specs of the PBSServer and of the Queue; either may be NULL. */
+struct pbs_settings pbs_settings(const json_t *server, const json_t *queue);
+/* The queue a job is in. */
+const char *pbs_queue(const json_t *job);
+
+/* What pods are made from. */
+struct pbs_order {
+	const json_t *job, *spec;
+	const struct pbs_settings *set;
+	struct pbs_nodes nodes;
+	const char *place; /* in the line: "SECONDS/NUMBER" */
+	char *hash;
+};
+/* ERR_INVALID if nobody can tell what it asks for. */
+int pbs_order_init(struct pbs_order *o, const json_t *job, const struct pbs_settings *set, const char *place,
+		   struct err *e);
+void pbs_order_done(struct pbs_order *o);
+const struct pbs_req *pbs_order_req(const struct pbs_order *o, int rank);
+
+/* index: PBS_PLAIN (kinds/pbs_id.h), or an element's. */
+json_t *pbs_pod(const struct pbs_order *o, int index, int rank, int run);
+
+/* What such a pod is. */
+struct pbs_pod_is {
+	int index, rank, run;
+};
+struct pbs_pod_is pbs_pod_is(const struct pod_facts *p);
+
+#endif

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs_run.c - the life of a PBS job, or of one element of an array: waiting, running, ending, and anew; pure */
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "control/pbs_parts.h"
+
+#define OVERDUE      5  /* seconds after which a pod that should be gone is no longer waited for */
+#define FALSE_STARTS 10 /* runs that came to nothing on their nodes before the job is given up */
+
+static const char *const run_fields[] = { "startTime", "execHost", "execGpus", "sessionId", "pods" };
+
+void pbs_again(struct pbs_work *w, int64_t seconds)
+{
+	if (seconds >= 0 && (w->p->again < 0 || seconds < w->p->again))
+		w->p->again = seconds;
+}
+
+void pbs_holder(const json_t *job, int index, char *out, size_t n)
+{
+	const char *ns = jsonx_str_or(job, "metadata.namespace", "");
+	const char *name = jsonx_str_or(job, "metadata.name", "");
+
+	if (index >= 0)
+		snprintf(out, n, "%s/%s[%d]", ns, name, index);
+	else
+		snprintf(out, n, "%s/%s", ns, name);
+}
+
+static void drop(struct pbs_work *w, const struct pod_facts *p, int64_t grace)
+{
+	if (!p->deleting)
+		ARRAY_PUSH(w->p->drop, w->p->ndrop, w->p->drop_cap, ((struct pbs_drop){ p, grace }));
+}
+
+void pbs_drop_pods(struct pbs_work *w, const struct pod_facts *const *pods, size_t n, bool all, int64_t grace)
+{
+	for (size_t i = 0; i < n; i++)
+		if (all || !pod_ended(pods[i]))
+			drop(w, pods[i], grace);
+}
+
+/* When a pod that is being deleted should be gone; the API sets the time with the grace added. */
+static int64_t left_of(const struct pbs_work *w, const struct pod_facts *p)
+{
+	return time_at(p->obj, "metadata.deletionTimestamp") + OVERDUE - w->v->now;
+}
+
+/* ---- changes of state ---- */
+
+static void start(struct pbs_work *w, struct pbs_unit *u)
+{
+	auto_free struct pbs_seat *seats = xcalloc((size_t)u->ranks, sizeof(*seats));
+	auto_sbuf struct sbuf hosts = SBUF(1024 * 1024);
+	auto_sbuf struct sbuf cards = SBUF(1024 * 1024);
+	json_t *names = json_array();
+	char holder[600];
+	char date[PBS_DATE];
+
+	for (int i = 0; i < u->ranks; i++) {
+		seats[i] = (struct pbs_seat){ u->now[i]->node, pbs_order_req(&w->order, i)->ppn };
+		pbs_cards_text(u->now[i], &cards);
+		json_array_append_new(names, jsonx_string(u->now[i]->name));
+	}
+	pbs_holder(w->v->job, u->index, holder, sizeof(holder));
+	pbs_slots_take(w->v->slots, holder, seats, (size_t)u->ranks, w->v->set->exec_host_style, &hosts);
+	u->state = 'R';
+	u->start_count++;
+	pbs_set_time(u->run, "startTime", w->v->now);
+	json_object_set_new(u->run, "execHost", jsonx_string(hosts.n ? hosts.p : ""));
+	if (cards.n)
+		json_object_set_new(u->run, "execGpus", jsonx_string(cards.p));
+	json_object_set_new(u->run, "pods", names);
+	pbs_date(w->v->now, date);
+	snprintf(u->why, sizeof(u->why), "Job started on %s", date);
+}
+
+static void finish(struct pbs_work *w, struct pbs_unit *u, int code)
+{
+	const struct pod_facts *p = u->now[0];
+	char holder[600];
+
+	u->state = 'C';
+	u->has_exit = true;
+	u->exit = code;
+	pbs_holder(w->v->job, u->index, holder, sizeof(holder));
+	pbs_slots_hold(w->v->slots, holder, NULL);
+	if (u->index < 0)
+		json_object_set_new(u->run, "resourcesUsed", pbs_used(p, time_at(u->run, "startTime")));
+}
+
+/* It waits again, as the run that comes after this one. */
+static void requeue(struct pbs_work *w, struct pbs_unit *u, const char *why)
+{
+	char holder[600];
+
+	u->state = 'Q';
+	for (size_t i = 0; i < ARRAY_SIZE(run_fields); i++)
+		json_object_del(u->run, run_fields[i]);
+	pbs_holder(w->v->job, u->index, holder, sizeof(holder));
+	pbs_slots_hold(w->v->slots, holder, NULL);
+	snprintf(u->why, sizeof(u->why), "Not Running: %s", why);
+	pbs_event(w->p, false, "Requeued", "%s", why);
+}
+
+/* Its node, or somebody, took it away. */
+static void lose(struct pbs_work *w, struct pbs_unit *u, const char *why)
+{
+	bool ran = time_at(u->now[0] ? u->now[0]->obj : NULL, "status.startTime") > 0;
+
+	if (!ran && u->start_count >= FALSE_STARTS)
+		finish(w, u, PBS_EXIT_BEFORE);
+	else if (jsonx_bool_or(w->spec, "rerunnable", true))
+		requeue(w, u, why);
+	else
+		finish(w, u, PBS_EXIT_ABORTED);
+}
+
+/* The script's pod has ended. */
+static void end(struct pbs_work *w, struct pbs_unit *u)
+{
+	int code;
+
+	if (!pbs_exit_of(u->now[0], w->v->set, &code))
+		lose(w, u, "its node lost it");
+	else if (code == w->v->set->requeue_code && jsonx_bool_or(w->spec, "rerunnable", true))
+		requeue(w, u, "it asked to be run again");
+	else
+		finish(w, u, code);
+}
+
+/* ---- running ---- */
+
+static bool is_over(const struct pbs_unit *u)
+{
+	for (int i = 0; i < u->ranks; i++)
+		if (u->now[i] && !pod_ended(u->now[i]))
+			return false;
+	return true;
+}
+
+static void cancel_running(struct pbs_work *w, struct pbs_unit *u)
+{
+	/* It was faster than who wanted to end it. */
+	if (u->state != 'E' && u->now[0] && pod_ended(u->now[0]) && !u->now[0]->deleting) {
+		end(w, u);
+		return;
+	}
+	u->cancelled = true;
+	if (w->purge || is_over(u)) {
+		finish(w, u, PBS_EXIT_CANCELLED);
+		return;
+	}
+	u->state = 'E';
+	pbs_drop_pods(w, u->pods, u->n, false, w->delay);
+}
+
+/* A pod that is gone, or going, before its job has ended.  True if the job lost it. */
+static bool lost_any(struct pbs_work *w, struct pbs_unit *u)
+{
+	for (int i = 0; i < u->ranks; i++) {
+		const struct pod_facts *p = u->now[i];
+
+		if (!p || pod_ended(p))
+			return true; /* a sister that ends has failed: it only waits */
+		if (p->deleting && left_of(w, p) <= 0)
+			return true;
+		if (p->deleting)
+			pbs_again(w, left_of(w, p));
+	}
+	return false;
+}
+
+/* A limit that a sister ran into ends the whole job. */
+static bool sister_ended(struct pbs_work *w, struct pbs_unit *u)
+{
+	int code;
+
+	for (int i = 1; i < u->ranks; i++)
+		if (u->now[i] && u->now[i]->phase == POD_IS_FAILED && pbs_exit_of(u->now[i], w->v->set, &code) &&
+		    code < 0) {
+			finish(w, u, code);
+			return true;
+		}
+	return false;
+}
+
+static void read_session(struct pbs_unit *u)
+{
+	static const char scheme[] = "process://";
+	const char *id = jsonx_str_or(json_array_get(jsonx_at(u->now[0]->obj, "status.containerStatuses"), 0),
+				      "containerID", "");
+	int64_t pid;
+
+	if (str_starts(id, scheme) && str_int64(id + strlen(scheme), 1, INT32_MAX, &pid))
+		json_object_set_new(u->run, "sessionId", json_integer(pid));
+}
+
+static void suspend(struct pbs_work *w, struct pbs_unit *u)
+{
+	bool wanted = jsonx_bool_or(w->spec, "suspend", false);
+
+	u->state = wanted ? 'S' : 'R';
+	for (int i = 0; i < u->ranks; i++) {
+		const json_t *notes = jsonx_at(u->now[i]->obj, "metadata.annotations");
+
+		if (wanted != (json_object_get(notes, PBS_SUSPEND) != NULL))
+			ARRAY_PUSH(w->p->mark, w->p->nmark, w->p->mark_cap, ((struct pbs_mark){ u->now[i], wanted }));
+	}
+}
+
+static void run(struct pbs_work *w, struct pbs_unit *u)
+{
+	if (u->cancel) {
+		cancel_running(w, u);
+	} else if (u->now[0] && pod_ended(u->now[0])) {
+		end(w, u);
+	} else if (sister_ended(w, u)) {
+		return;
+	} else if (lost_any(w, u)) {
+		lose(w, u, "its node lost it");
+	} else if (jsonx_int_or(w->spec, "rerunAfter", -1) == u->start_count &&
+		   jsonx_bool_or(w->spec, "rerunnable", true)) {
+		requeue(w, u, "it is to be run again");
+	} else {
+		read_session(u);
+		suspend(w, u);
+	}
+}
+
+/* ---- waiting ---- */
+
+/* Pods of earlier runs go first: two runs of a job must not write the same files.  True if there are some. */
+static bool await_past(struct pbs_work *w, struct pbs_unit *u)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < u->n; i++) {
+		const struct pod_facts *p = u->pods[i];
+
+		if (pbs_pod_is(p).run == u->start_count)
+			continue;
+		drop(w, p, -1);
+		if (pod_ended(p))
+			continue;
+		if (!p->deleting || left_of(w, p) > 0)
+			any = true;
+		if (p->deleting)
+			pbs_again(w, left_of(w, p) > 0 ? left_of(w, p) : -1);
+	}
+	return any;
+}
+
+static bool is_stale(const struct pbs_work *w, const struct pod_facts *p)
+{
+	const json_t *notes = jsonx_at(p->obj, "metadata.annotations");
+
+	return !p->assigned && !str_same(json_string_value(json_object_get(notes, PBS_FROM_NOTE)), w->order.hash);
+}
+
+static void fill(struct pbs_work *w, struct pbs_unit *u)
+{
+	for (int i = 0; i < u->ranks; i++) {
+		const struct pod_facts *p = u->now[i];
+
+		if (p && is_stale(w, p))
+			drop(w, p, -1);
+		if (!p && w->p->nmake < w->v->create_most)
+			ARRAY_PUSH(w->p->make, w->p->nmake, w->p->make_cap,
+				   ((struct pbs_new_pod){ u->index, i, u->start_count }));
+	}
+}
+
+/* Why it waits: the scheduler's words about the first pod that has some. */
+static void explain(const struct pbs_work *w, struct pbs_unit *u)
+{
+	for (int i = 0; i < u->ranks && !*u->why; i++)
+		if (u->now[i] && *pbs_pod_waits(u->now[i]))
+			snprintf(u->why, sizeof(u->why), "Not Running: %s", pbs_pod_waits(u->now[i]));
+	if (!*u->why && w->v->refused)
+		snprintf(u->why, sizeof(u->why), "Not Running: %s", w->v->refused);
+}
+
+static bool all_placed(const struct pbs_unit *u)
+{
+	for (int i = 0; i < u->ranks; i++)
+		if (!u->now[i] || !u->now[i]->assigned || (u->now[i]->deleting && !pod_ended(u->now[i])))
+			return false;
+	return true;
+}
+
+static void cancel_waiting(const struct pbs_work *w, struct pbs_unit *u)
+{
+	u->state = 'C';
+	u->cancelled = true;
+	u->has_exit = w->v->set->cancel_code != PBS_NO_CODE;
+	u->exit = u->has_exit ? (int)w->v->set->cancel_code : 0;
+}
+
+static void wait(struct pbs_work *w, struct pbs_unit *u)
+{
+	/* Nodes that do not ask may have been faster than this look. */
+	bool begun = u->now[0] && pod_ended(u->now[0]) && all_placed(u);
+	bool may_start = w->may_start && !u->blocked;
+
+	if (u->cancel) {
+		cancel_waiting(w, u);
+	} else if (begun || (may_start && all_placed(u))) {
+		start(w, u);
+		if (pod_ended(u->now[0]))
+			end(w, u);
+	} else if (!may_start) {
+		pbs_drop_pods(w, u->pods, u->n, true, -1);
+	} else if (!await_past(w, u)) {
+		fill(w, u);
+		explain(w, u);
+	}
+}
+
+/* ---- */
+
+static void sort_pods(struct pbs_unit *u)
+{
+	int number = u->state == 'Q' ? u->start_count : u->start_count - 1;
+
+	for (size_t i = 0; i < u->n; i++) {
+		struct pbs_pod_is is = pbs_pod_is(u->pods[i]);
+
+		if (is.run == number && is.rank >= 0 && is.rank < u->ranks)
+			u->now[is.rank] = u->pods[i];
+	}
+}
+
+void pbs_unit_plan(struct pbs_work *w, struct pbs_unit *u)
+{
+	auto_free const struct pod_facts **now = xcalloc((size_t)w->order.nodes.count + 1, sizeof(*now));
+
+	u->ranks = w->order.nodes.count;
+	u->now = now;
+	sort_pods(u);
+	if (u->state == 'Q')
+		wait(w, u);
+	else
+		run(w, u);
+	u->now = NULL;
+}

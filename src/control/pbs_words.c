@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs_words.c - between what pods say and what PBS says: ends, times, cards; pure */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "control/pbs_parts.h"
+#include "kinds/pbs_values.h"
+
+/* ---- ends ---- */
+
+/* Reasons of a pod or its container that PBS has a number for. */
+static const struct {
+	const char *reason;
+	int code;
+} reasons[] = {
+	{ "OOMKilled", PBS_EXIT_MEMORY },          { "MemoryExceeded", PBS_EXIT_MEMORY },
+	{ "CputExceeded", PBS_EXIT_CPUT },         { "OutputUnwritable", PBS_EXIT_OUTPUT },
+	{ "ChdirFailed", PBS_EXIT_SETUP },         { "ExecFailed", PBS_EXIT_EXEC },
+	{ "ContainerCannotRun", PBS_EXIT_BEFORE }, { "StartError", PBS_EXIT_BEFORE },
+};
+
+static bool code_of(const char *reason, const struct pbs_settings *set, int *ret)
+{
+	if (streq(reason, "DeadlineExceeded")) {
+		*ret = set->walltime_code;
+		return true;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (streq(reason, reasons[i].reason)) {
+			*ret = reasons[i].code;
+			return true;
+		}
+	return false;
+}
+
+static bool is_disrupted(const json_t *pod)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (jsonx_at(pod, "status.conditions"), i, c)
+		if (str_same(jsonx_str(c, "type"), "DisruptionTarget") && str_same(jsonx_str(c, "status"), "True"))
+			return true;
+	return false;
+}
+
+bool pbs_exit_of(const struct pod_facts *p, const struct pbs_settings *set, int *ret)
+{
+	const json_t *end =
+		jsonx_at(json_array_get(jsonx_at(p->obj, "status.containerStatuses"), 0), "state.terminated");
+	int64_t signal = jsonx_int_or(end, "signal", 0);
+
+	if (p->phase == POD_IS_SUCCEEDED) {
+		*ret = 0;
+		return true;
+	}
+	if (code_of(jsonx_str_or(p->obj, "status.reason", ""), set, ret))
+		return true;
+	/* What it ended with after somebody had begun to delete it is the answer to a signal that was not its own. */
+	if (p->deleting || is_disrupted(p->obj) || !end ||
+	    streq(jsonx_str_or(end, "reason", ""), "ContainerStatusUnknown"))
+		return false;
+	if (code_of(jsonx_str_or(end, "reason", ""), set, ret))
+		return true;
+	*ret = signal ? PBS_EXIT_SIGNAL + (int)signal : (int)jsonx_int_or(end, "exitCode", 0);
+	return true;
+}
+
+json_t *pbs_used(const struct pod_facts *p, int64_t started)
+{
+	json_t *used = p ? jsonx_copy(jsonx_at(p->obj, "status.used")) : NULL;
+	int64_t seconds = p && started && p->finished > started ? p->finished - started : 0;
+	char text[PBS_TEXT];
+
+	if (!used)
+		used = json_object();
+	pbs_time_text(seconds, text);
+	json_object_set_new(used, "walltime", json_string(text));
+	return used;
+}
+
+/* ---- texts ---- */
+
+void pbs_date(int64_t seconds, char out[PBS_DATE])
+{
+	time_t t = (time_t)seconds;
+	struct tm tm;
+
+	localtime_r(&t, &tm);
+	strftime(out, PBS_DATE, "%a %b %d at %H:%M", &tm);
+}
+
+const char *pbs_pod_waits(const struct pod_facts *p)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (jsonx_at(p->obj, "status.conditions"), i, c)
+		if (str_same(jsonx_str(c, "type"), "PodScheduled") && str_same(jsonx_str(c, "status"), "False"))
+			return jsonx_str_or(c, "message", "");
+	return "";
+}
+
+/* The annotation counts upwards, PBS downwards. */
+void pbs_cards_text(const struct pod_facts *p, struct sbuf *out)
+{
+	const char *text = json_string_value(json_object_get(jsonx_at(p->obj, "metadata.annotations"), PBS_CARDS_NOTE));
+	const char *end = text ? text + strlen(text) : NULL;
+
+	while (text && end > text) {
+		const char *start = end;
+
+		while (start > text && start[-1] != ',')
+			start--;
+		if (isdigit((unsigned char)*start))
+			sbuf_addf(out, "%s%s-gpu/%.*s", out->n ? "+" : "", p->node, (int)(end - start), start);
+		end = start > text ? start - 1 : text;
+	}
+}
+
+void pbs_set_time(json_t *obj, const char *key, int64_t seconds)
+{
+	char text[CLOCK_RFC3339_LEN];
+
+	clock_rfc3339(seconds, text);
+	json_object_set_new(obj, key, json_string(text));
+}
+
+void pbs_event(struct pbs_plan *p, bool warning, const char *reason, const char *fmt, ...)
+{
+	struct pbs_event *ev = &p->events[p->nevents];
+	va_list ap;
+
+	if (p->nevents == ARRAY_SIZE(p->events))
+		return;
+	p->nevents++;
+	ev->warning = warning;
+	snprintf(ev->reason, sizeof(ev->reason), "%s", reason);
+	va_start(ap, fmt);
+	vsnprintf(ev->message, sizeof(ev->message), fmt, ap);
+	va_end(ap);
+}
