@@ -15,6 +15,7 @@
 #include "api/default_class.h"
 #include "api/limit_range.h"
 #include "api/owner_cycle.h"
+#include "api/pbs.h"
 #include "api/pod_account.h"
 #include "api/pod_owner.h"
 #include "api/pod_security.h"
@@ -152,17 +153,19 @@ static const struct admit_rule rules[] = {
 	{ "", "namespaces", pod_security_admit_namespace },
 	{ NULL, NULL, pod_owner_mark },
 	{ "", "pods", pod_owner_admit }, /* first: it fills in what the levels ask for */
+	{ "", "pods", pbs_admit_pod },
 	{ "", "pods", pod_security_admit },
 	{ "", "pods", limit_range_default },
+	{ "stoker.dev", "pbsjobs", pbs_admit }, /* after pod_owner_mark: a job stays its owner's */
+	{ "stoker.dev", "pbsservers", pbs_admit_server },
+	{ "", "nodes", pbs_admit_node },
 	{ NULL, NULL, owner_cycle_admit },
 	{ NULL, NULL, admit_work_rules },
 };
 
 static const struct admit_rule assigners[] = {
-	{ "", "services", service_address_assign },
-	{ "", "pods", priority_assign },
-	{ "", "pods", pod_account_assign },
-	{ NULL, NULL, queue_assign },
+	{ "", "services", service_address_assign }, { "", "pods", priority_assign }, { "", "pods", pod_account_assign },
+	{ "stoker.dev", "pbsjobs", pbs_assign },    { NULL, NULL, queue_assign },
 };
 
 /* Whether this machine can do what an object asks for that is otherwise as it should be; the last word. */
@@ -233,8 +236,7 @@ int admit_delete(struct api *api, const struct api_request *req, const json_t *o
 {
 	const char *name = jsonx_str_or(old, "metadata.name", "");
 
-	(void)api;
-	if (queue_admit_delete(req, old, e) < 0)
+	if (queue_admit_delete(req, old, e) < 0 || pbs_admit_delete(api, req, old, e) < 0)
 		return -1;
 	if (!(req->kind->flags & KIND_NAMESPACE))
 		return 0;
@@ -259,6 +261,8 @@ static const struct {
 	{ "", "services", service_address_written },
 	{ "", "limitranges", limit_range_written },
 	{ "", "services", bootstrap_written }, /* after its address is free again */
+	{ "stoker.dev", "pbsservers", pbs_server_written },
+	{ "", "nodes", pbs_node_written },
 };
 
 void admit_written(struct api *api, const struct kind *k, const json_t *obj, const json_t *old)

@@ -14,6 +14,7 @@
 #include "api/crd.h"
 #include "api/limit_range.h"
 #include "api/object.h"
+#include "api/pbs.h"
 #include "api/queue_rules.h"
 #include "api/quota.h"
 #include "api/service_address.h"
@@ -39,6 +40,7 @@ struct api {
 	struct limit_ranges *limit_ranges;
 	struct accounts *accounts;
 	struct queues *queues;
+	struct pbs *pbs;
 	struct api_namespace namespace;
 	struct map store_kinds; /* "group/plural" -> store number + 1 */
 };
@@ -60,11 +62,13 @@ int api_new(struct loop *loop, struct store *store, struct pki *pki, const struc
 	api->limit_ranges = limit_ranges_new(api);
 	api->accounts = accounts_new();
 	api->queues = queues_new(api);
+	api->pbs = pbs_new(api);
 	/* Order matters: bootstrap writes objects, and every write passes authorization and field managers. */
 	api->authz = authz_new(api);
 	api->authn = authn_new(api);
 	api->audit = audit_new(loop, config->data_dir, config->audit_bytes);
-	if (crds_new(api, &api->crds, e) < 0 || bootstrap(api, e) < 0 || authz_bootstrap(api->authz, e) < 0) {
+	if (crds_new(api, &api->crds, e) < 0 || bootstrap(api, e) < 0 || authz_bootstrap(api->authz, e) < 0 ||
+	    pbs_start(api->pbs, e) < 0) {
 		api_free(api);
 		return -1;
 	}
@@ -83,6 +87,7 @@ void api_free(struct api *api)
 	limit_ranges_free(api->limit_ranges);
 	accounts_free(api->accounts);
 	queues_free(api->queues);
+	pbs_free(api->pbs);
 	api_namespace_forget(&api->namespace);
 	authn_free(api->authn);
 	authz_free(api->authz);
@@ -271,6 +276,11 @@ struct service_addresses *api_addresses(struct api *api)
 struct queues *api_queues(struct api *api)
 {
 	return api->queues;
+}
+
+struct pbs *api_pbs(struct api *api)
+{
+	return api->pbs;
 }
 
 struct quotas *api_quotas(struct api *api)

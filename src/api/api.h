@@ -138,6 +138,7 @@ struct quotas *api_quotas(struct api *api);
 struct limit_ranges *api_limit_ranges(struct api *api);
 struct accounts *api_accounts(struct api *api);
 struct queues *api_queues(struct api *api);
+struct pbs *api_pbs(struct api *api);
 struct pki *api_pki(struct api *api);
 /* The namespace that the call under way has looked at: stored_namespace(). */
 struct api_namespace {

@@ -9,6 +9,7 @@
  */
 #include "api/authz_parts.h"
 
+#include "api/pbs.h"
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -269,5 +270,7 @@ int authz_require(struct authz *a, const struct caller *c, const struct authz_at
 	if (authz_allowed(a, c, at))
 		return 0;
 	forbidden_text(c, at, &text);
+	if (at->resource)
+		sbuf_adds(&text, pbs_refusal(at->group, at->resource));
 	return err_set(e, ERR_FORBIDDEN, "%s", text.p ? text.p : "forbidden");
 }

@@ -132,6 +132,12 @@ bool rest_why_route(struct exchange *x);
 bool rest_line_is(const struct exchange *x);
 bool rest_line(struct exchange *x);
 
+/* rest_pbs.c: /apis/stoker.dev/v1/pbs/jobs, in the same way. */
+bool rest_pbs_is(const struct exchange *x);
+bool rest_pbs(struct exchange *x);
+/* rest_pbs_act.c: .../namespaces/NS/pbsjobs/NAME/signal and /message; false if the path is another. */
+bool rest_pbs_act_route(struct exchange *x);
+
 /* rest_metrics.c: takes x over if it asks what pods or nodes use. */
 bool rest_metrics(struct exchange *x);
 

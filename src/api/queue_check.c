@@ -134,7 +134,7 @@ static int check_room(struct submission *s, struct queue_known *q, struct err *e
 	const char *group = q->limits_queued ? group_of(s) : "";
 	auto_sbuf struct sbuf why = SBUF(LIMIT_STATUS_TEXT);
 	struct limit_hit hit;
-	int full = pod_owner_controller(s->obj) ? 0 : queues_full(s->api, q, user, group, &hit, e);
+	int full = pod_owner_controller(s->obj) ? 0 : queues_full(s->api, q, user, group, 1, &hit, e);
 
 	if (full <= 0)
 		return full;

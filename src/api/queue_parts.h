@@ -56,9 +56,9 @@ struct queues {
 int queues_find(struct api *api, const char *name, struct queue_known **ret, struct err *e);
 /* "batch, mcc" */
 void queues_list(struct api *api, struct sbuf *out);
-/* Whether one more of the user's is too much.  1: yes, and *ret_hit says why. */
-int queues_full(struct api *api, struct queue_known *q, const char *user, const char *group, struct limit_hit *ret_hit,
-		struct err *e);
+/* Whether so many more of the user's are too much.  1: yes, and *ret_hit says why. */
+int queues_full(struct api *api, struct queue_known *q, const char *user, const char *group, int64_t jobs,
+		struct limit_hit *ret_hit, struct err *e);
 
 /* --- queue_work.c --- */
 bool queue_is_pod(const struct kind *k);
@@ -68,6 +68,8 @@ bool queue_concerns(const struct kind *k);
 bool queue_mentions(struct str body, const char *word);
 /* Work that somebody submitted and that has not ended. */
 bool queue_counts(const struct kind *k, const json_t *obj);
+/* As how many jobs it counts: an array of PBS as its elements. */
+int64_t queue_jobs(const struct kind *k, const json_t *obj);
 /* The label, or "". */
 const char *queue_label(const json_t *obj);
 const char *queue_note(const json_t *obj, const char *annotation);
@@ -90,6 +92,10 @@ unsigned queue_strong_holds(const struct kind *k, const json_t *obj);
 
 /* --- queue_above.c --- */
 int queue_above_read(struct api *api, const char *ns, const json_t *obj, struct queue_above *ret, struct err *e);
+
+/* --- queue_rules.c --- */
+/* What the namespace says for all that is in it; "" if it does not. */
+int queue_of_namespace(struct api *api, const char *ns, char out[64], struct err *e);
 
 /* --- queue_check.c --- */
 struct submission {

@@ -10,6 +10,7 @@
 #include "api/queue_rules.h"
 
 #include "api/authz.h"
+#include "api/pbs.h"
 #include "api/pod_owner.h"
 #include "api/queue_parts.h"
 #include "base/jsonx.h"
@@ -53,8 +54,7 @@ static int check_holds(struct api *api, const struct api_request *req, const jso
 
 /* ---- which queue ---- */
 
-/* Into a buffer that a label's value fits in. */
-static int namespace_queue(struct api *api, const char *ns, char out[64], struct err *e)
+int queue_of_namespace(struct api *api, const char *ns, char out[64], struct err *e)
 {
 	const json_t *namespace = NULL;
 	const char *name;
@@ -63,7 +63,7 @@ static int namespace_queue(struct api *api, const char *ns, char out[64], struct
 		return -1;
 	name = queue_label(namespace);
 	name = *name ? name : queue_note(namespace, QUEUE_LABEL);
-	snprintf(out, 64, "%s", *name ? name : QUEUE_DEFAULT);
+	snprintf(out, 64, "%s", name);
 	return 0;
 }
 
@@ -82,7 +82,11 @@ static int wish_read(struct api *api, const struct api_request *req, const json_
 	if (queue_above_read(api, req->ns, obj, &ret->above, e) < 0)
 		return -1;
 	snprintf(ret->name, sizeof(ret->name), "%s", *own ? own : ret->above.queue);
-	return ret->name[0] ? 0 : namespace_queue(api, req->ns, ret->name, e);
+	if (!ret->name[0] && queue_of_namespace(api, req->ns, ret->name, e) < 0)
+		return -1;
+	if (!ret->name[0])
+		snprintf(ret->name, sizeof(ret->name), QUEUE_DEFAULT);
+	return 0;
 }
 
 /* ---- pods ---- */
@@ -253,6 +257,8 @@ int queue_assign(struct api *api, const struct api_request *req, json_t *obj, co
 		return 0;
 	if (check_holds(api, req, obj, old, e) < 0)
 		return -1;
+	if (pbs_is_job(req->kind))
+		return 0; /* pbs_assign(), in the words of PBS */
 	if (!queue_is_pod(req->kind))
 		return assign_workload(api, req, obj, old, e);
 	return old ? change_pod(api, req, obj, old, e) : assign_pod(api, req, obj, e);

@@ -4,6 +4,7 @@
 #include "api/queue_parts.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_array.h"
 #include "kinds/pod_templates.h"
 #include "kinds/walltime.h"
 
@@ -41,6 +42,22 @@ static bool has_ended(const json_t *obj)
 bool queue_counts(const struct kind *k, const json_t *obj)
 {
 	return queue_concerns(k) && !pod_owner_controller(obj) && !has_ended(obj);
+}
+
+int64_t queue_jobs(const struct kind *k, const json_t *obj)
+{
+	const char *request = jsonx_str(obj, "spec.array.request");
+	struct pbs_set set = { 0 };
+	struct err e = ERR_INIT;
+	int slots;
+	int64_t n = 1;
+
+	if (!request || !streq(k->plural, "pbsjobs"))
+		return 1;
+	if (pbs_array_parse(request, &set, &slots, &e) == 0)
+		n = (int64_t)pbs_set_count(&set);
+	pbs_set_done(&set);
+	return n;
 }
 
 const char *queue_label(const json_t *obj)

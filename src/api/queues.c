@@ -19,9 +19,8 @@
 struct entry {
 	char *uid, *ns, *queue, *user, *group;
 	bool pod;
+	struct amount_of_limits jobs; /* an array's elements are a job each */
 };
-
-static const struct amount_of_limits one = { .v[LIMIT_QUEUED] = 1 };
 
 static void entry_free(void *v)
 {
@@ -186,6 +185,7 @@ static struct entry *entry_new(const struct kind *k, const json_t *obj)
 	n->queue = xstrdup(*queue ? queue : QUEUE_DEFAULT);
 	n->user = xstrdup(queue_note(obj, n->pod ? USER_ANNOTATION : CREATOR_ANNOTATION));
 	n->group = xstrdup(n->pod ? queue_note(obj, GROUP_ANNOTATION) : "");
+	n->jobs.v[LIMIT_QUEUED] = queue_jobs(k, obj);
 	return n;
 }
 
@@ -221,7 +221,7 @@ static void enter(struct queues *qs, struct entry *n)
 		return;
 	}
 	find_user(qs, n);
-	limits_count(&q->use, n->user, n->group, &one, 1);
+	limits_count(&q->use, n->user, n->group, &n->jobs, 1);
 	map_set(&qs->entries, n->uid, n);
 }
 
@@ -230,7 +230,7 @@ static void leave(struct queues *qs, const struct entry *n)
 	struct queue_known *q = map_find(&qs->known, n->queue);
 
 	if (q)
-		limits_count(&q->use, n->user, n->group, &one, -1);
+		limits_count(&q->use, n->user, n->group, &n->jobs, -1);
 	map_remove(&qs->entries, n->uid);
 }
 
@@ -290,14 +290,16 @@ static int count(struct queues *qs, struct err *e)
 	return 0;
 }
 
-int queues_full(struct api *api, struct queue_known *q, const char *user, const char *group, struct limit_hit *ret_hit,
-		struct err *e)
+int queues_full(struct api *api, struct queue_known *q, const char *user, const char *group, int64_t jobs,
+		struct limit_hit *ret_hit, struct err *e)
 {
+	struct amount_of_limits more = { .v[LIMIT_QUEUED] = jobs };
+
 	if (!q->limits_queued)
 		return 0;
 	if (count(api_queues(api), e) < 0)
 		return -1;
-	return limits_exceeded(&q->limits, &q->use, user, group, &one, ret_hit);
+	return limits_exceeded(&q->limits, &q->use, user, group, &more, ret_hit);
 }
 
 /* ---- writes ---- */

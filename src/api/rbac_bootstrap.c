@@ -108,6 +108,20 @@ static const struct default_rule own_basic[] = {
 	{ "create", "stoker.dev", "tokens" }, /* for oneself only: authn_check_token_write() */
 };
 
+/* PBSServer's operators and managers; pbs_settings.c keeps the bindings, pbs_change.c and pbs_admit_node() what of an
+ * object they may change.  None of them submits jobs as somebody else. */
+static const struct default_rule pbs_operator[] = {
+	{ "delete get list patch update watch", "stoker.dev", "pbsjobs" },
+	{ "patch update", "", "nodes" },
+};
+
+static const struct default_rule pbs_manager[] = {
+	{ "delete get list patch update watch", "stoker.dev", "pbsjobs" },
+	{ WRITE, "", "nodes" },
+	{ WRITE, "stoker.dev", "queues" },
+	{ "patch update", "stoker.dev", "pbsservers" },
+};
+
 static const struct default_rule discovery[] = {
 	{ "get", NULL, "/api /api/* /apis /apis/* /healthz /livez /openapi /openapi/* /readyz /version /version/" },
 };
@@ -154,6 +168,8 @@ static const struct default_role roles[] = {
 	{ "stoker:aggregate-to-view", "view", NULL, RULES(own_view) },
 	{ "system:aggregated-metrics-reader", "view", NULL, RULES(metrics_view) },
 	{ "stoker:basic-user", NULL, NULL, RULES(own_basic) },
+	{ "stoker:pbs-operator", NULL, NULL, RULES(pbs_operator) },
+	{ "stoker:pbs-manager", NULL, NULL, RULES(pbs_manager) },
 	{ "system:basic-user", NULL, NULL, RULES(basic_user) },
 	{ "system:discovery", NULL, NULL, RULES(discovery) },
 	{ "system:public-info-viewer", NULL, NULL, RULES(public_info) },

@@ -8,6 +8,7 @@
 #include "api/authz.h"
 #include "api/object.h"
 #include "api/patch.h"
+#include "api/pbs.h"
 #include "api/status.h"
 #include "api/verbs.h"
 #include "base/clock.h"
@@ -138,10 +139,11 @@ int write_new(struct api *api, struct api_request *req, json_t *obj, bool applie
 	      struct err *e)
 {
 	const struct kind *k = req->kind;
-	bool generated = !req->name && !*jsonx_str_or(obj, "metadata.name", "");
+	bool generated;
 
-	if (may_create(api, req, e) < 0)
+	if (may_create(api, req, e) < 0 || pbs_name(api, req, obj, e) < 0)
 		return -1;
+	generated = !req->name && !*jsonx_str_or(obj, "metadata.name", "");
 	if (object_stamp_new(k, obj, req->ns, req->name, e) < 0)
 		return -1;
 	if (k->flags & KIND_STATUS)

@@ -8,7 +8,6 @@
 #include "kinds/core.h"
 #include "kinds/rest.h"
 #include "kinds/rest_rules.h"
-#include "kinds/walltime.h"
 
 enum { LOWEST_PRIORITY = -1024, HIGHEST_PRIORITY = 1023, MAX_NAME = 236 };
 
@@ -135,8 +134,6 @@ static void check_name(const json_t *spec, const struct path *at, struct err *e)
 static void spec_validate(const json_t *obj, const struct path *at, struct err *e)
 {
 	const json_t *priority = json_object_get(obj, "priority");
-	const json_t *walltime = jsonx_at(obj, "resources.walltime");
-	int64_t seconds;
 
 	check_name(obj, at, e);
 	check_letters(obj, "hold", "uosp", at, e);
@@ -146,9 +143,6 @@ static void spec_validate(const json_t *obj, const struct path *at, struct err *
 	if (json_integer_value(priority) < LOWEST_PRIORITY || json_integer_value(priority) > HIGHEST_PRIORITY)
 		path_invalid(PATH_FIELD(at, "priority"), e, priority, "must be between %d and %d, inclusive",
 			     LOWEST_PRIORITY, HIGHEST_PRIORITY);
-	if (walltime && !walltime_parse(json_string_value(walltime), &seconds))
-		path_invalid(PATH_FIELD(at, "resources[walltime]"), e, walltime,
-			     "must be a time such as 168:00:00, 7d or 3600");
 	if (jsonx_bool_or(obj, "interactive", false) && json_object_get(obj, "array"))
 		path_forbidden(PATH_FIELD(at, "array"), e, "interactive job can not be job array");
 	if (!jsonx_bool_or(obj, "interactive", false) && value_is_empty(json_object_get(obj, "script")) &&

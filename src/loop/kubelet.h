@@ -90,14 +90,15 @@ struct kubelet_ops {
 	/* A non-blocking TCP socket on its way to 127.0.0.1:port as the pod sees it; the caller's to close. */
 	int (*dial)(struct kubelet *k, const struct kubelet_target *of, int port, struct err *e);
 
-	/* {"timestamp","window":seconds,"containers":[{"name","cpu_nano","memory_bytes"}]} of those of the named
-	 * containers that run, with cpu as nanocores over the window; ERR_NOT_FOUND if there is nothing to tell (yet).
-	 */
+	/* {"timestamp","window":seconds,"containers":[{"name","cpu_nano","cpu_total_nano","memory_bytes"}]} of those of
+	 * the named containers that run, with cpu as nanocores over the window and as nanoseconds in all; ERR_NOT_FOUND
+	 * if there is nothing to tell (yet). */
 	int (*pod_usage)(struct kubelet *k, const char *uid, const json_t *containers, json_t **ret, struct err *e);
 	/* The same of the whole machine, without containers: {"timestamp","window","cpu_nano","memory_bytes"}. */
 	int (*node_usage)(struct kubelet *k, const char *node, json_t **ret, struct err *e);
 
-	/* Either may be NULL.  A signal to every process of the container; a line for what it prints to (1 or 2). */
+	/* Either may be NULL.  A signal to every process of the container; text, its newline included, into what the
+	 * container prints to (1 or 2). */
 	int (*signal)(struct kubelet *k, const struct kubelet_target *of, int signo, struct err *e);
 	int (*message)(struct kubelet *k, const struct kubelet_target *of, int stream, struct str text, struct err *e);
 };

@@ -114,8 +114,9 @@ static json_t *rate_json(const struct usage_rate *r)
 	int64_t seconds = (r->window_ms + 500) / 1000;
 
 	clock_rfc3339(r->wall_us / 1000000, at);
-	return json_pack("{s:s, s:I, s:I, s:I}", "timestamp", at, "window", (json_int_t)(seconds > 0 ? seconds : 1),
-			 "cpu_nano", (json_int_t)r->cpu_nano, "memory_bytes", (json_int_t)r->memory_bytes);
+	return json_pack("{s:s, s:I, s:I, s:I, s:I}", "timestamp", at, "window",
+			 (json_int_t)(seconds > 0 ? seconds : 1), "cpu_nano", (json_int_t)r->cpu_nano, "cpu_total_nano",
+			 (json_int_t)r->total_ns, "memory_bytes", (json_int_t)r->memory_bytes);
 }
 
 /* Adds one container's figures; the pod's time and window are those of the first. */

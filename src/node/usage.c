@@ -48,6 +48,7 @@ bool usage_rate_of(const struct usage_reading *before, const struct usage_readin
 		.wall_us = now->wall_us,
 		.window_ms = ns / 1000000,
 		.cpu_nano = cpu > 0 ? (int64_t)((__int128)cpu * 1000000000 / ns) : 0,
+		.total_ns = now->cpu_ns,
 		.memory_bytes = now->memory_bytes,
 	};
 	return true;

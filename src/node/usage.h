@@ -20,6 +20,7 @@ struct usage_rate {
 	int64_t wall_us; /* end of the window */
 	int64_t window_ms;
 	int64_t cpu_nano; /* processors, in 10^-9 */
+	int64_t total_ns; /* of processors, since the beginning */
 	int64_t memory_bytes;
 };
 

@@ -103,8 +103,8 @@ int store_delete(struct store *s, int kind, const char *ns, const char *name, js
 /* Text of what the last store_put() of this turn wrote; borrowed until the next call into the store. */
 struct str store_last_text(const struct store *s);
 
-/* Numbers that outlive the objects they were given to: what was last set, 0 at first.  Setting one is part of the turn's
- * transaction like any other write. */
+/* Numbers that outlive the objects they were given to: what was last set, 0 at first.  Setting one is part of the
+ * turn's transaction like any other write. */
 int store_counter(struct store *s, const char *name, int64_t *ret, struct err *e);
 int store_counter_set(struct store *s, const char *name, int64_t value, struct err *e);
 

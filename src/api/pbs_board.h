@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs_board.h - all PBS jobs as qstat shows them, in memory
+ *
+ * A row is what a line of qstat needs, as text that is ready but for what changes by itself: the time used.  Rows
+ * follow the store's committed changes; they are in the order of their numbers.
+ */
+#ifndef STOKER_API_PBS_BOARD_H
+#define STOKER_API_PBS_BOARD_H
+
+#include "api/api.h"
+#include "kinds/pbs_array.h"
+#include "loop/kubelet.h"
+
+/* One run whose use is asked of the node. */
+struct pbs_run {
+	int64_t start; /* seconds since 1970; 0: none */
+	char **pods, **uids;
+	size_t npods;
+	bool uids_known;
+};
+
+struct pbs_row {
+	int64_t sequence;
+	uint64_t serial; /* unique; grows */
+	int64_t rv;
+	char state;
+	bool array;
+	int64_t jobs; /* elements of an array, else 1 */
+	int64_t user_priority;
+	char *ns, *name, *owner, *queue;
+	char *title; /* -N */
+	/* The line: `head` up to the state, `used` unless the job runs, `tail` from the session on. */
+	char *head, *used, *tail;
+	struct pbs_run run;
+	/* of an array */
+	char *request, *held;
+	char *element_tail; /* the part of the tail that elements have alike */
+	json_t *elements, *active;
+};
+
+struct pbs_board;
+struct pbs_board *pbs_board_new(struct api *api);
+void pbs_board_free(struct pbs_board *b);
+int pbs_board_load(struct pbs_board *b, struct err *e);
+bool pbs_board_loaded(const struct pbs_board *b);
+/* Borrowed until the turn ends; NULL if there is none. */
+struct pbs_row *pbs_board_find(const struct pbs_board *b, int64_t sequence);
+/* The first behind this place in the order; (-1, 0) for the very first. */
+struct pbs_row *pbs_board_after(const struct pbs_board *b, int64_t sequence, uint64_t serial);
+/* Jobs of a user that have not ended. */
+int64_t pbs_board_jobs_of(const struct pbs_board *b, const char *owner);
+size_t pbs_board_count(const struct pbs_board *b);
+
+/* --- pbs_row.c --- */
+struct pbs_row *pbs_row_new(const char *ns, const char *name, const json_t *job);
+void pbs_row_free(struct pbs_row *r);
+void pbs_run_done(struct pbs_run *run);
+/* What a run has used by now. */
+struct pbs_used {
+	int64_t walltime, cput; /* seconds; cput -1: nobody can tell */
+	int64_t memory;         /* bytes */
+};
+void pbs_run_used(struct api *api, struct kubelet *k, const char *ns, struct pbs_run *run, int64_t now,
+		  struct pbs_used *ret);
+void pbs_row_line(struct api *api, struct kubelet *k, struct pbs_row *r, int64_t now, struct sbuf *out);
+/* Tab, newline and backslash as \t, \n, \\. */
+void pbs_row_escape(const char *s, struct sbuf *out);
+
+/* --- pbs_elements.c --- */
+/* An array's elements, by how they stand. */
+struct pbs_element_set {
+	char state;
+	bool ended;
+	int exit_status;
+	struct pbs_set set;
+};
+
+struct pbs_elements {
+	int64_t rv; /* of the row it was made from */
+	struct pbs_set all, held, active;
+	struct pbs_element_set *sets;
+	size_t n, cap;
+};
+void pbs_elements_read(struct pbs_elements *el, const struct pbs_row *r);
+void pbs_elements_done(struct pbs_elements *el);
+/* How one stands; the sets' row if it has been started, else NULL. */
+char pbs_element_state(const struct pbs_elements *el, const struct pbs_row *r, int index,
+		       const struct pbs_element_set **ret);
+/* What status.active says of it, or NULL. */
+const json_t *pbs_element_active(const struct pbs_elements *el, const struct pbs_row *r, int index);
+void pbs_element_line(struct api *api, struct kubelet *k, const struct pbs_elements *el, const struct pbs_row *r,
+		      int index, int64_t now, struct sbuf *out);
+/* The element as a PBSJob of its own: changes the array's object. */
+void pbs_element_object(json_t *job, const struct pbs_elements *el, const struct pbs_row *r, int index);
+/* From what stands in status or in status.active. */
+void pbs_run_read(struct pbs_run *run, const json_t *status);
+
+#endif

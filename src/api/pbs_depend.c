@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs_depend.c - see pbs_parts.h
+ *
+ * A job may wait for any job there ever was; only for one that has been forgotten nobody can say any more that it
+ * failed.  What a job may hold up (before...) must be the same user's.
+ */
+#include "api/pbs_board.h"
+#include "api/pbs_parts.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "kinds/pbs_id.h"
+
+static int refuse(const char *id, const char *why, struct err *e)
+{
+	return pbs_error_set(e, ERR_FORBIDDEN, PBSE_BADDEPEND, "job %.100s %s", id, why);
+}
+
+/* Whether a job had this number once; numbers begin at 1. */
+static bool is_past(struct api *api, int64_t sequence)
+{
+	struct err e = ERR_INIT;
+	int64_t next;
+
+	return sequence > 0 && pbs_number_next(api, "", false, &next, &e) == 0 && sequence < next;
+}
+
+static bool has_elements(const struct pbs_row *r, const char *indexes)
+{
+	struct pbs_set all = { 0 }, wanted = { 0 };
+	struct err e = ERR_INIT;
+	bool ok = true;
+	int slots, i = -1;
+
+	if (!*indexes)
+		return true;
+	if (pbs_array_parse(r->request, &all, &slots, &e) < 0 || pbs_array_parse(indexes, &wanted, NULL, &e) < 0)
+		ok = false;
+	for (size_t k = 0; ok && k < wanted.n; k++)
+		for (i = wanted.r[k].first; ok && i <= wanted.r[k].last; i++)
+			ok = pbs_set_has(&all, i);
+	pbs_set_done(&all);
+	pbs_set_done(&wanted);
+	return ok;
+}
+
+static int check_one(struct api *api, const char *type, const char *text, const char *owner, struct err *e)
+{
+	const struct pbs_row *r;
+	const json_t *settings;
+	struct pbs_id id;
+
+	if (pbs_settings(api, &settings, e) < 0)
+		return -1;
+	if (!pbs_id_parse(text, &id))
+		return refuse(text, "is no job id", e);
+	if (*id.server && !streq(id.server, jsonx_str_or(settings, "serverName", "")))
+		return refuse(text, "is another server's", e);
+	r = pbs_board_find(pbs_board(api_pbs(api)), id.sequence);
+	if (!r) {
+		if (is_past(api, id.sequence) &&
+		    (streq(type, "after") || streq(type, "afterok") || streq(type, "afterany")))
+			return 0;
+		return refuse(text, "does not exist", e);
+	}
+	if (!r->array && (id.array || strstr(type, "array")))
+		return refuse(text, "is no job array", e);
+	if (id.array && !has_elements(r, id.elements))
+		return refuse(text, "does not exist", e);
+	if (str_starts(type, "before") && !streq(r->owner, owner))
+		return refuse(text, "is another user's", e);
+	return 0;
+}
+
+int pbs_depend_check(struct api *api, const json_t *spec, const char *owner, struct err *e)
+{
+	json_t *d, *v;
+	size_t i, k;
+
+	json_array_foreach (json_object_get(spec, "dependencies"), i, d) {
+		const char *type = jsonx_str_or(d, "type", "");
+		bool counts = streq(type, "on") || streq(type, "synccount");
+
+		if (counts && jsonx_int_or(d, "count", 0) < 1)
+			return pbs_error_set(e, ERR_INVALID, PBSE_BADDEPEND, "%s needs a count", type);
+		if (!counts && !json_array_size(json_object_get(d, "jobs")))
+			return pbs_error_set(e, ERR_INVALID, PBSE_BADDEPEND, "%s needs a job", type);
+		json_array_foreach (json_object_get(d, "jobs"), k, v)
+			if (check_one(api, type, json_string_value(v), owner, e) < 0)
+				return -1;
+	}
+	return 0;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs_elements.c - see pbs_board.h: elements of an array
+ *
+ * status.elements has sets of indexes by how their elements stand: "R", or "C:" and the exit status.  All others wait
+ * as the array itself does, or are held by spec.elementHold.
+ */
+#include "api/pbs_board.h"
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "kinds/pbs_id.h"
+
+#define ID_BYTES 400
+
+static void read_set(const char *text, struct pbs_set *ret)
+{
+	struct err e = ERR_INIT;
+	int slots;
+
+	if (pbs_array_parse(text, ret, &slots, &e) < 0)
+		*ret = (struct pbs_set){ 0 };
+}
+
+void pbs_elements_read(struct pbs_elements *el, const struct pbs_row *r)
+{
+	const char *key;
+	json_t *v;
+	size_t i;
+
+	*el = (struct pbs_elements){ .rv = r->rv };
+	read_set(r->request, &el->all);
+	if (*r->held)
+		read_set(r->held, &el->held);
+	json_array_foreach (r->active, i, v) {
+		int index = (int)jsonx_int_or(v, "index", 0);
+
+		pbs_set_add(&el->active, index, index);
+	}
+	json_object_foreach (r->elements, key, v) {
+		struct pbs_element_set set = { .state = *key };
+		int64_t status;
+
+		set.ended = str_starts(key, "C:") && str_int64(key + 2, INT32_MIN, INT32_MAX, &status);
+		set.exit_status = set.ended ? (int)status : 0;
+		read_set(json_string_value(v), &set.set);
+		ARRAY_PUSH(el->sets, el->n, el->cap, set);
+	}
+}
+
+void pbs_elements_done(struct pbs_elements *el)
+{
+	pbs_set_done(&el->all);
+	pbs_set_done(&el->held);
+	pbs_set_done(&el->active);
+	for (size_t i = 0; i < el->n; i++)
+		pbs_set_done(&el->sets[i].set);
+	free(el->sets);
+	*el = (struct pbs_elements){ 0 };
+}
+
+const json_t *pbs_element_active(const struct pbs_elements *el, const struct pbs_row *r, int index)
+{
+	json_t *v;
+	size_t i;
+
+	if (!pbs_set_has(&el->active, index))
+		return NULL;
+	json_array_foreach (r->active, i, v)
+		if (jsonx_int_or(v, "index", -1) == index)
+			return v;
+	return NULL;
+}
+
+char pbs_element_state(const struct pbs_elements *el, const struct pbs_row *r, int index,
+		       const struct pbs_element_set **ret)
+{
+	*ret = NULL;
+	for (size_t i = 0; i < el->n; i++)
+		if (pbs_set_has(&el->sets[i].set, index)) {
+			*ret = &el->sets[i];
+			return el->sets[i].state;
+		}
+	if (r->state == 'C')
+		return 'C';
+	if (pbs_set_has(&el->held, index))
+		return 'H';
+	return strchr("HWT", r->state) ? r->state : 'Q';
+}
+
+/* "189[3].Ghead" from the array's "189[].Ghead", which is the first field of its line. */
+static void add_id(const struct pbs_row *r, int index, struct sbuf *out)
+{
+	size_t n = strcspn(r->head, "\t");
+	const char *open = memchr(r->head, '[', n);
+
+	if (!open) {
+		sbuf_add(out, r->head, n);
+		return;
+	}
+	sbuf_add(out, r->head, (size_t)(open - r->head) + 1);
+	sbuf_addf(out, "%d", index);
+	sbuf_add(out, open + 1, n - (size_t)(open - r->head) - 1);
+}
+
+static void add_field(struct sbuf *out, const json_t *from, const char *name)
+{
+	pbs_row_escape(jsonx_str_or(from, name, ""), out);
+	sbuf_addc(out, '\t');
+}
+
+/* Owner, submit host and queue: the third to the fifth field of the array's line. */
+static void add_same(const struct pbs_row *r, struct sbuf *out)
+{
+	const char *from = r->head;
+	const char *to;
+
+	for (int i = 0; i < 2; i++)
+		from += strcspn(from, "\t") + 1;
+	to = from;
+	for (int i = 0; i < 3; i++)
+		to += strcspn(to, "\t") + 1;
+	sbuf_add(out, from, (size_t)(to - from));
+}
+
+void pbs_element_line(struct api *api, struct kubelet *k, const struct pbs_elements *el, const struct pbs_row *r,
+		      int index, int64_t now, struct sbuf *out)
+{
+	const json_t *active = pbs_element_active(el, r, index);
+	size_t alike = strcspn(r->element_tail, "\n");
+	const struct pbs_element_set *set;
+	char state = pbs_element_state(el, r, index, &set);
+	struct pbs_used used = { .cput = -1, .walltime = -1 };
+
+	if (active) {
+		struct pbs_run run;
+
+		pbs_run_read(&run, active);
+		pbs_run_used(api, k, r->ns, &run, now, &used);
+		pbs_run_done(&run);
+	}
+	add_id(r, index, out);
+	sbuf_addc(out, '\t');
+	pbs_row_escape(r->title, out);
+	sbuf_addf(out, "-%d\t", index);
+	add_same(r, out);
+	sbuf_addf(out, "%c\t", active ? *jsonx_str_or(active, "state", "R") : state);
+	if (used.cput >= 0)
+		sbuf_addf(out, "%lld", (long long)used.cput);
+	sbuf_addc(out, '\t');
+	if (used.walltime >= 0)
+		sbuf_addf(out, "%lld", (long long)used.walltime);
+	sbuf_addc(out, '\t');
+	if (json_is_integer(json_object_get(active, "sessionId")))
+		sbuf_addf(out, "%lld", (long long)jsonx_int_or(active, "sessionId", 0));
+	sbuf_addc(out, '\t');
+	sbuf_add(out, r->element_tail, alike);
+	add_field(out, active, "execHost");
+	add_field(out, active, "execGpus");
+	sbuf_addc(out, '\t'); /* comments are the array's */
+	sbuf_adds(out, r->element_tail + alike + 1);
+}
+
+void pbs_element_object(json_t *job, const struct pbs_elements *el, const struct pbs_row *r, int index)
+{
+	static const char *const of_array[] = { "elements",   "active",        "startTime",     "startCount",
+						"execHost",   "execGpus",      "sessionId",     "pods",
+						"exitStatus", "resourcesUsed", "completionTime" };
+	const json_t *active = pbs_element_active(el, r, index);
+	auto_sbuf struct sbuf id = SBUF(ID_BYTES);
+	const struct pbs_element_set *set;
+	char state[2] = { pbs_element_state(el, r, index, &set), '\0' };
+	json_t *status = json_object_get(job, "status");
+	const char *key;
+	json_t *v;
+
+	for (size_t i = 0; i < ARRAY_SIZE(of_array); i++)
+		json_object_del(status, of_array[i]);
+	add_id(r, index, &id);
+	json_object_set_new(status, "id", jsonx_string(id.p));
+	json_object_set_new(status, "state", json_string(state));
+	if (set && set->ended)
+		json_object_set_new(status, "exitStatus", json_integer(set->exit_status));
+	json_object_foreach ((json_t *)active, key, v)
+		if (!streq(key, "index"))
+			json_object_set(status, key, v);
+	jsonx_set_new(job, "spec.name", jsonx_stringf("%s-%d", r->title, index));
+}

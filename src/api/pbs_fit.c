@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs_fit.c - see pbs_parts.h
+ *
+ * Nodes are taken as empty and in working order: a job that waits for others, or for a repair, is not refused.  One
+ * node may serve several parts of a job if it has room, as the scheduler has it.  Parts that ask for most go first,
+ * each to the fitting node with the least to spare.
+ */
+#include "api/pbs_parts.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
+
+static bool has_property(const struct pbs_machine *m, const char *property)
+{
+	char label[320];
+
+	if (streq(m->name, property))
+		return true;
+	snprintf(label, sizeof(label), PBS_PROPERTY_LABEL "%s", property);
+	return json_object_get(m->labels, label) != NULL;
+}
+
+static bool suits(const struct pbs_machine *m, const struct pbs_req *r, const json_t *properties)
+{
+	json_t *v;
+	size_t i;
+
+	for (size_t k = 0; k < r->nprops; k++)
+		if (!has_property(m, r->props[k]))
+			return false;
+	json_array_foreach ((json_t *)properties, i, v)
+		if (!has_property(m, json_string_value(v)))
+			return false;
+	return true;
+}
+
+struct room {
+	int64_t cpus, gpus;
+};
+
+static bool place(const struct pbs_req *r, const json_t *properties, const struct pbs_machine *machines, size_t n,
+		  struct room *rooms)
+{
+	struct room *best = NULL;
+
+	for (size_t i = 0; i < n; i++)
+		if (rooms[i].cpus >= r->cpus && rooms[i].gpus >= r->gpus && suits(&machines[i], r, properties) &&
+		    (!best || rooms[i].gpus < best->gpus ||
+		     (rooms[i].gpus == best->gpus && rooms[i].cpus < best->cpus)))
+			best = &rooms[i];
+	if (!best)
+		return false;
+	best->cpus -= r->cpus;
+	best->gpus -= r->shared ? 0 : r->gpus;
+	return true;
+}
+
+/* Most cards, most properties, most processors first. */
+static int by_need(const void *a, const void *b)
+{
+	const struct pbs_req *x = *(const struct pbs_req *const *)a;
+	const struct pbs_req *y = *(const struct pbs_req *const *)b;
+
+	if (x->gpus != y->gpus)
+		return y->gpus - x->gpus;
+	if (x->nprops != y->nprops)
+		return y->nprops > x->nprops ? 1 : -1;
+	return y->cpus - x->cpus;
+}
+
+bool pbs_fits(const struct pbs_nodes *asked, const json_t *properties, const struct pbs_machine *machines, size_t n)
+{
+	auto_free const struct pbs_req **reqs = xcalloc(asked->n + 1, sizeof(*reqs));
+	auto_free struct room *rooms = xcalloc(n + 1, sizeof(*rooms));
+
+	for (size_t i = 0; i < n; i++)
+		rooms[i] = (struct room){ machines[i].cpus, machines[i].gpus };
+	for (size_t i = 0; i < asked->n; i++)
+		reqs[i] = &asked->reqs[i];
+	qsort(reqs, asked->n, sizeof(*reqs), by_need);
+	for (size_t i = 0; i < asked->n; i++)
+		for (int k = 0; k < reqs[i]->count; k++)
+			if (!place(reqs[i], properties, machines, n, rooms))
+				return false;
+	return true;
+}

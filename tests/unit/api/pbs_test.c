@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pbs_test.c - PBS jobs as they come in: numbers, owners, queues, refusals with PBS's numbers and words */
+#include "api/pbs.h"
+
+#include "api/pbs_board.h"
+#include "kinds/queue.h"
+#include "server.h"
+
+#define QUEUES  "stoker.dev/v1/queues"
+#define JOBS    "stoker.dev/v1/pbsjobs"
+#define SERVERS "stoker.dev/v1/pbsservers"
+#define NODES   "v1/nodes"
+#define CANNOT                                                                                                         \
+	"PBS 15038: Job exceeds queue resource limits MSG=cannot locate feasible nodes (nodes file is empty, all "     \
+	"systems are busy, or no nodes have the requested feature)"
+#define DENIED "PBS 15007: Unauthorized Request  MSG=operation not permitted"
+
+static const char *const users[] = { "system:authenticated", NULL };
+static const char *const masters[] = { "system:authenticated", "system:masters", NULL };
+/* Accounts that are on every machine, and one that is on none. */
+static const struct caller daemon_user = { .user = "daemon", .uid = "1", .groups = users, .local = true };
+static const struct caller bin_user = { .user = "bin", .uid = "2", .groups = users, .local = true };
+static const struct caller ci = { .user = "ci", .uid = "", .groups = users };
+static const struct caller root = { .user = "root", .uid = "0", .groups = masters, .local = true };
+
+static struct server lab_new(void)
+{
+	struct server s = server_new();
+
+	server_do(&s, VERB_CREATE, "rbac.authorization.k8s.io/v1/clusterroles", "", NULL,
+		  "{'metadata':{'name':'work'},'rules':[{'apiGroups':['','stoker.dev'],"
+		  "'resources':['pbsjobs','pods'],'verbs':['*']}]}");
+	server_do(&s, VERB_CREATE, "rbac.authorization.k8s.io/v1/rolebindings", "default", NULL,
+		  "{'metadata':{'name':'work'},'roleRef':{'apiGroup':'rbac.authorization.k8s.io','kind':'ClusterRole',"
+		  "'name':'work'},'subjects':[{'kind':'Group','name':'system:authenticated','apiGroup':"
+		  "'rbac.authorization.k8s.io'}]}");
+	server_do(&s, VERB_CREATE, "v1/namespaces", "", NULL,
+		  "{'metadata':{'name':'daemon','annotations':{'stoker.dev/owner':'daemon'}}}");
+	return s;
+}
+
+static json_t *submit(struct server *s, const struct caller *c, const char *ns, const char *spec)
+{
+	auto_free char *body = xasprintf("{'spec':{'script':'date',%s}}", spec);
+	struct api_request req = server_request(s, VERB_CREATE, JOBS, ns, NULL);
+
+	req.caller = c;
+	return server_call(s, &req, body);
+}
+
+/* "" if it was taken. */
+static const char *refusal(struct server *s, const struct caller *c, const char *spec)
+{
+	json_auto_t *job = submit(s, c, "default", spec);
+
+	return job ? "" : s->message;
+}
+
+static const char *change(struct server *s, const struct caller *c, const char *name, const char *spec)
+{
+	auto_free char *body = xasprintf("{'spec':{%s}}", spec);
+	struct api_request req = server_request(s, VERB_PATCH, JOBS, "default", name);
+	json_auto_t *job = NULL;
+
+	req.caller = c;
+	req.patch = PATCH_MERGE;
+	job = server_call(s, &req, body);
+	return job ? "" : s->message;
+}
+
+static void settings(struct server *s, const char *spec)
+{
+	auto_free char *body = xasprintf("{'spec':{%s}}", spec);
+	struct api_request req = server_request(s, VERB_PATCH, SERVERS, "", "default");
+	json_auto_t *answer = NULL;
+
+	req.patch = PATCH_MERGE;
+	answer = server_call(s, &req, body);
+	CHECK_STR(s->message, "");
+}
+
+static void make_queue(struct server *s, const char *name, const char *spec)
+{
+	auto_free char *body = xasprintf("{'metadata':{'name':'%s'},'spec':{%s}}", name, spec);
+
+	server_do(s, VERB_CREATE, QUEUES, "", NULL, body);
+}
+
+static void set_state(struct server *s, const char *name, const char *state)
+{
+	auto_free char *body = xasprintf("{'status':{'state':'%s'}}", state);
+	struct api_request req = server_request(s, VERB_PATCH, JOBS, "default", name);
+	json_auto_t *job = NULL;
+
+	req.patch = PATCH_MERGE;
+	req.subresource = "status";
+	job = server_call(s, &req, body);
+	CHECK_STR(s->message, "");
+}
+
+static void make_node(struct server *s, const char *name, const char *labels, const char *amounts)
+{
+	auto_free char *body = xasprintf("{'metadata':{'name':'%s','labels':{%s}}}", name, labels);
+	auto_free char *status = xasprintf("{'status':{'capacity':{%s},'allocatable':{%s}}}", amounts, amounts);
+	struct api_request req = server_request(s, VERB_PATCH, NODES, "", name);
+	json_auto_t *node = NULL;
+
+	server_do(s, VERB_CREATE, NODES, "", NULL, body);
+	req.patch = PATCH_MERGE;
+	req.subresource = "status";
+	node = server_call(s, &req, status);
+	CHECK_STR(s->message, "");
+}
+
+TEST("a job gets its number, owner, queue and id from the server")
+{
+	struct server s = lab_new();
+	json_auto_t *one = NULL, *two = NULL, *array = NULL, *named = NULL;
+
+	settings(&s, "'serverName':'Ghead'");
+	one = submit(&s, &daemon_user, "default", "'name':'a'");
+	two = submit(&s, &root, "daemon", "'name':'b'");
+	array = submit(&s, &daemon_user, "default", "'array':{'request':'0-999999%5'}");
+	named = server_ask(&s, VERB_CREATE, JOBS, "daemon", NULL, "{'metadata':{'name':'mine'},'spec':{'script':'x'}}");
+	CHECK_STR(s.message, "");
+	CHECK_STR(jsonx_str(one, "metadata.name"), "1");
+	CHECK_STR(jsonx_str(one, "status.id"), "1.Ghead");
+	CHECK_STR(jsonx_str(one, "status.state"), "Q");
+	CHECK(jsonx_str(one, "status.queueTime") != NULL);
+	CHECK_STR(jsonx_str(one, "spec.owner"), "daemon");
+	CHECK_STR(jsonx_str(one, "spec.queue"), "batch");
+	CHECK_STR(json_string_value(json_object_get(jsonx_at(one, "metadata.labels"), QUEUE_LABEL)), "batch");
+	CHECK_STR(jsonx_str(two, "spec.owner"), "daemon"); /* it is daemon's namespace */
+	CHECK_STR(jsonx_str(array, "status.id"), "3[].Ghead");
+	CHECK_STR(jsonx_str(array, "spec.array.request"), "0-999999");
+	CHECK_INT(jsonx_int_or(array, "spec.array.slots", 0), 5);
+	CHECK_INT(jsonx_int_or(named, "status.sequence", 0), 4);
+	CHECK_STR(jsonx_str(named, "metadata.name"), "mine");
+	server_done(&s);
+}
+
+TEST("numbers survive restarts, are never given twice, and can be set")
+{
+	struct server s = lab_new();
+	json_auto_t *a = NULL, *b = NULL, *c = NULL, *d = NULL;
+	struct api_request dry = server_request(&s, VERB_CREATE, JOBS, "default", NULL);
+
+	a = submit(&s, &daemon_user, "default", "'name':'a'");
+	server_do(&s, VERB_DELETE, JOBS, "default", "1", NULL);
+	server_close(&s);
+	server_open(&s);
+	b = submit(&s, &daemon_user, "default", "'name':'a'");
+	CHECK_STR(jsonx_str(b, "metadata.name"), "2");
+	dry.dry_run = true;
+	dry.caller = &daemon_user;
+	c = server_call(&s, &dry, "{'spec':{'script':'x'}}");
+	CHECK_STR(jsonx_str(c, "status.id") ? jsonx_str(c, "metadata.name") : s.message, "3");
+	settings(&s, "'nextJobNumber':99999999");
+	json_decref(a);
+	a = submit(&s, &daemon_user, "default", "'name':'a'");
+	CHECK_STR(jsonx_str(a, "metadata.name"), "99999999");
+	settings(&s, "'nextJobNumber':2"); /* which is taken */
+	d = submit(&s, &daemon_user, "default", "'name':'a'");
+	CHECK_STR(jsonx_str(d, "metadata.name"), "3");
+	CHECK_STR(refusal(&s, &daemon_user, "'name':'a'},'metadata':{'name':'77'"),
+		  "PBSJob.stoker.dev \"\" is invalid: metadata.name: Invalid value: \"77\": must not be a number: "
+		  "leave it out, and the job is called by its own");
+	server_done(&s);
+}
+
+TEST("whose a job is, nobody but an admin says")
+{
+	struct server s = lab_new();
+
+	CHECK_STR(refusal(&s, &daemon_user, "'owner':'bin'"),
+		  "PBS 15007: Unauthorized Request  MSG=spec.owner is bin, but the job would be daemon's");
+	CHECK_STR(refusal(&s, &daemon_user, "'owner':'daemon'"), "");
+	CHECK_STR(refusal(&s, &root, "'name':'x'"),
+		  "PBS 15025: Bad UID for job execution MSG=root user not allowed: user root");
+	CHECK_STR(refusal(&s, &root, "'owner':'bin'"), "");
+	CHECK_STR(refusal(&s, &ci, "'name':'x'"),
+		  "PBS 15025: Bad UID for job execution MSG=user ci has no account on this machine");
+	CHECK_STR(refusal(&s, &ci, "'image':'debian'"), "");
+	CHECK_STR(refusal(&s, &daemon_user, "'userList':['bin']"),
+		  "PBS 15025: Bad UID for job execution MSG=user daemon may not run jobs as bin");
+	CHECK_STR(refusal(&s, &daemon_user, "'groupList':['daemon@here']"), "");
+	CHECK_STR(refusal(&s, &daemon_user, "'groupList':['root']"),
+		  "PBS 15047: Bad GID for job execution MSG=user daemon is not in group root");
+	server_done(&s);
+}
+
+TEST("queues refuse in the words of Torque")
+{
+	struct server s = lab_new();
+	static const struct {
+		const char *queue, *job, *says;
+	} rows[] = {
+		{ NULL, "'queue':'none'", "PBS 15020: Unknown queue MSG=requested queue not found" },
+		{ NULL, "'resources':{'walltim':'1'}",
+		  "PBS 15037: Unknown resource type  MSG=detected request for an unknown resource" },
+		{ NULL, "'resources':{'walltime':'soon'}",
+		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.walltime: \"soon\" is not a "
+		  "time such as 168:00:00" },
+		{ NULL, "'resources':{'mem':'much'}",
+		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.mem: \"much\" is not a size "
+		  "such as 64gb" },
+		{ "'disallowedTypes':['batch']", "'name':'x'",
+		  "PBS 15079: Queue does not allow batch jobs MSG=batch job is not allowed for queue: user "
+		  "daemon@localhost, queue q" },
+		{ "'disallowedTypes':['interactive'],'enabled':false", "'interactive':true,'submitHost':'gwork'",
+		  "PBS 15078: Queue does not allow interactive jobs MSG=interactive job is not allowed for queue: "
+		  "user daemon@gwork, queue q" },
+		{ "'disallowedTypes':['job_array']", "'array':{'request':'1-2'}",
+		  "PBS 15089: Queue does not allow job arrays MSG=job array is not allowed for queue: user "
+		  "daemon@localhost, queue q" },
+		{ "'disallowedTypes':['nonrerunable']", "'rerunnable':false",
+		  "PBS 15081: Queue does not allow nonrerunable jobs MSG=nonrerunable job is not allowed for queue: "
+		  "user daemon@localhost, queue q" },
+		{ "'acl':{'groups':['wheels']},'enabled':false", "'name':'x'",
+		  "PBS 15007: Unauthorized Request  MSG=group ACL is not satisfied: user daemon@localhost, queue q" },
+		{ "'enabled':false,'acl':{'users':['anna']}", "'name':'x'",
+		  "PBS 15023: Queue is not enabled MSG=queue is disabled: user daemon@localhost, queue q" },
+		{ "'limits':{'total':{'queued':0}},'fromRouteOnly':true", "'name':'x'",
+		  "PBS 15048: Maximum number of jobs already in queue MSG=total number of jobs in queue exceeds the "
+		  "queue limit: user daemon@localhost, queue q" },
+		{ "'limits':{'perUser':{'queued':3}}", "'array':{'request':'1-4'}",
+		  "PBS 15076: Maximum number of jobs already in queue for user MSG=total number of current user's "
+		  "jobs exceeds the queue limit: user daemon@localhost, queue q" },
+		{ "'limits':{'perUser':{'queued':3}}", "'array':{'request':'1-3'}", "" },
+		{ "'fromRouteOnly':true,'acl':{'hosts':['g1']}", "'name':'x'",
+		  "PBS 15024: Access to queue is denied MSG=queue accepts only routed jobs, no direct submission: user "
+		  "daemon@localhost, queue q" },
+		{ "'acl':{'hosts':['g1','*.lab'],'users':['anna']}", "'submitHost':'g2'",
+		  "PBS 15010: Access from host not allowed, or unknown host MSG=host ACL rejected the submitting "
+		  "host: user daemon@g2, queue q" },
+		{ "'acl':{'hosts':['g1','*.lab'],'users':['anna']}", "'submitHost':'g2.lab'",
+		  "PBS 15007: Unauthorized Request  MSG=user ACL rejected the submitting user: user daemon@g2.lab, "
+		  "queue q" },
+		{ "'acl':{'users':['anna'],'groups':['daemon'],'anyOf':true}", "'name':'x'", "" },
+		{ "'acl':{'users':['-daemon']}", "'name':'x'",
+		  "PBS 15007: Unauthorized Request  MSG=user ACL rejected the submitting user: user daemon@localhost, "
+		  "queue q" },
+		{ "'maxWalltime':'1:00:00'", "'resources':{'walltime':'3601'}",
+		  "PBS 15038: Job exceeds queue resource limits MSG=cannot satisfy queue max walltime requirement" },
+		{ "'resourcesMax':{'mem':'1gb'}", "'resources':{'mem':'1025mb'}",
+		  "PBS 15038: Job exceeds queue resource limits MSG=cannot satisfy queue max mem requirement" },
+		{ "'resourcesMax':{'nodect':'2'}", "'resources':{'nodes':'2:ppn=1+1'}",
+		  "PBS 15038: Job exceeds queue resource limits MSG=cannot satisfy queue max nodect requirement" },
+		{ "'resourcesMin':{'walltime':'600'}", "'resources':{'walltime':'10'}",
+		  "PBS 15038: Job exceeds queue resource limits MSG=job violates queue min resource limits" },
+		{ "'limits':{'perUser':{'gpus':1}}", "'resources':{'nodes':'1:gpus=2'}",
+		  "PBS 15038: Job exceeds queue resource limits MSG=queue q allows each user 1 GPU and this needs 2" },
+		{ "'containers':'required'", "'name':'x'",
+		  "PBS 15024: Access to queue is denied MSG=queue q takes only jobs with an image (-l image=)" },
+		{ "'containers':'required','image':'debian'", "'name':'x'", "" },
+		{ "'type':'Route','destinations':['none','batch']", "'name':'x'", "" },
+		{ "'type':'Route','destinations':['q']", "'name':'x'",
+		  "PBS 15020: Unknown queue MSG=queue q leads nowhere" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *spec = xasprintf("%s%s", rows[i].queue ? "'queue':'q'," : "", rows[i].job);
+
+		if (rows[i].queue)
+			make_queue(&s, "q", rows[i].queue);
+		CHECK_STR(refusal(&s, &daemon_user, spec), rows[i].says);
+		if (rows[i].queue)
+			server_do(&s, VERB_DELETE, QUEUES, "", "q", NULL);
+	}
+	server_done(&s);
+}
+
+TEST("nodes that could never hold a job refuse it; without nodes nobody knows")
+{
+	struct server s = lab_new();
+	static const struct {
+		const char *nodes, *says;
+	} rows[] = {
+		{ "1:ppn=16", "" },
+		{ "1:ppn=17", CANNOT },
+		{ "1:gpus=8:S", "" },
+		{ "1:gpus=9:S", CANNOT },
+		{ "1:gpus=1:s", CANNOT },
+		{ "1:gpus=1:D", "" },
+		{ "1:gpus=2:D", CANNOT },
+		{ "g1:gpus=1", "" },
+		{ "g3", CANNOT },
+		{ "2:ppn=16", "" },
+		{ "3:ppn=16", CANNOT },
+		{ "1:ppn=16:S+1:ppn=16", "" },
+		{ "1:gpus=8:S+1:gpus=1:D", "" },
+		{ "1:gpus=1+1:gpus=8", "" },
+		{ "1:gpus=2+1:gpus=8", CANNOT },
+	};
+
+	CHECK_STR(refusal(&s, &daemon_user, "'resources':{'nodes':'1000:gpus=8:none'}"), "");
+	make_node(&s, "g1", "'property.stoker.dev/S':''", "'cpu':'16','nvidia.com/gpu':'8'");
+	make_node(&s, "g2", "'property.stoker.dev/D':''", "'cpu':'16','nvidia.com/gpu':'1'");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *spec = xasprintf("'resources':{'nodes':'%s'}", rows[i].nodes);
+
+		CHECK_STR(refusal(&s, &daemon_user, spec), rows[i].says);
+	}
+	make_queue(&s, "d", "'nodeProperties':['D']");
+	CHECK_STR(refusal(&s, &daemon_user, "'queue':'d','resources':{'nodes':'1:gpus=1:S'}"), CANNOT);
+	CHECK_STR(refusal(&s, &daemon_user, "'resources':{'nodes':'1:gpus=0'}"),
+		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.nodes: \"gpus=0\": must "
+		  "be a number from 1 to 65536");
+	make_node(&s, "g3", "", "'cpu':'1'");
+	CHECK_STR(refusal(&s, &daemon_user, "'resources':{'nodes':'g3'}"), ""); /* it has come */
+	server_done(&s);
+}
+
+TEST("defaults come from the queue, then the server, and show as qstat writes them")
+{
+	struct server s = lab_new();
+	json_auto_t *a = NULL, *b = NULL, *c = NULL, *d = NULL;
+
+	settings(&s, "'resourcesDefault':{'walltime':'1:00:00','mem':'1GB','nodes':'1'},'resourcesMax':"
+		     "{'walltime':'500:00:00'},'defaultQueue':'mcc'");
+	make_queue(&s, "mcc", "'defaultWalltime':'7d','resourcesDefault':{'mem':'2gb'}");
+	make_queue(&s, "most", "'maxWalltime':'48:00:00'");
+	a = submit(&s, &daemon_user, "default", "'name':'a'");
+	CHECK_STR(jsonx_str(a, "spec.queue"), "mcc");
+	CHECK_STR(jsonx_str(a, "spec.resources.walltime"), "168:00:00");
+	CHECK_STR(jsonx_str(a, "spec.resources.mem"), "2gb");
+	CHECK_STR(jsonx_str(a, "spec.resources.nodes"), "1");
+	CHECK_STR(jsonx_str(a, "spec.resources.nodect"), "1");
+	b = submit(&s, &daemon_user, "default", "'resources':{'walltime':'10080:0','procs':'4','mem':'2097152K'}");
+	CHECK_STR(jsonx_str(b, "spec.resources.walltime"), "168:00:00");
+	CHECK_STR(jsonx_str(b, "spec.resources.mem"), "2097152kb");
+	CHECK(!jsonx_str(b, "spec.resources.nodes"));
+	/* In another queue its defaults hold, but what was asked for stays. */
+	CHECK_STR(change(&s, &daemon_user, "1", "'queue':'most'"), "");
+	c = server_ask(&s, VERB_GET, JOBS, "default", "1", NULL);
+	CHECK_STR(jsonx_str(c, "spec.resources.walltime"), "01:00:00");
+	CHECK_STR(jsonx_str(c, "spec.resources.mem"), "1gb");
+	CHECK_STR(json_string_value(json_object_get(jsonx_at(c, "metadata.labels"), QUEUE_LABEL)), "most");
+	CHECK_STR(change(&s, &daemon_user, "2", "'queue':'most'"),
+		  "PBS 15038: Job exceeds queue resource limits MSG=cannot satisfy queue max walltime requirement");
+	settings(&s, "'resourcesDefault':null,'defaultQueue':'most'");
+	d = submit(&s, &daemon_user, "default", "'name':'a'");
+	CHECK_STR(jsonx_str(d, "spec.resources.walltime"), "48:00:00");
+	CHECK_STR(refusal(&s, &daemon_user, "'queue':'batch','resources':{'walltime':'501:00:00'}"),
+		  "PBS 15038: Job exceeds queue resource limits MSG=cannot satisfy server max walltime requirement");
+	server_done(&s);
+}
+
+TEST("arrays, submit hosts and limits of the server")
+{
+	struct server s = lab_new();
+
+	settings(&s, "'serverName':'Ghead','maxJobArraySize':100,'maxSlotLimit':10,'submitHosts':['gwork'],"
+		     "'maxUserQueuable':60");
+	CHECK_STR(refusal(&s, &daemon_user, "'submitHost':'g9'"),
+		  "PBS 15025: Bad UID for job execution MSG=ruserok failed validating daemon/daemon from g9");
+	CHECK_STR(refusal(&s, &daemon_user, "'submitHost':'Ghead','array':{'request':'5-3'}"),
+		  "PBS 15083: Bad Job Array Request MSG=\"5-3\": must be indexes up to 9999999 and ranges, such as "
+		  "0-9,20 or 0-99%5: wrong from \"\" on");
+	settings(&s, "'maxUserQueuable':0");
+	CHECK_STR(refusal(&s, &daemon_user, "'submitHost':'Ghead','array':{'request':'0-100'}"),
+		  "PBS 15083: Bad Job Array Request MSG=Requested array size too large, limit is 100");
+	CHECK_STR(refusal(&s, &daemon_user, "'submitHost':'Ghead','array':{'request':'0-50%11'}"),
+		  "PBS 15083: Bad Job Array Request MSG=Requested slot limit invalid, limit is 10");
+	CHECK_STR(refusal(&s, &daemon_user, "'submitHost':'gwork','array':{'request':'0-49'}"), "");
+	settings(&s, "'maxUserQueuable':60");
+	CHECK_STR(refusal(&s, &daemon_user, "'submitHost':'gwork','array':{'request':'0-10'}"),
+		  "PBS 15076: Maximum number of jobs already in queue for user MSG=total number of current user's jobs "
+		  "exceeds the server limit: user daemon@gwork");
+	settings(&s, "'defaultQueue':null,'submitHosts':null");
+	CHECK_STR(refusal(&s, &daemon_user, "'name':'x'"), "");
+	server_done(&s);
+}
+
+TEST("a job waits for jobs that there are or were")
+{
+	struct server s = lab_new();
+	static const struct {
+		const char *depend, *says;
+	} rows[] = {
+		{ "{'type':'afterok','jobs':['1.Ghead']}", "" },
+		{ "{'type':'afterany','jobs':['1','2[]']}", "" },
+		{ "{'type':'afterokarray','jobs':['2[]']}", "" },
+		{ "{'type':'afterok','jobs':['2[3]']}", "" },
+		{ "{'type':'afterok','jobs':['3']}", "" }, /* forgotten */
+		{ "{'type':'on','count':2}", "" },
+		{ "{'type':'afternotok','jobs':['3']}", "job 3 does not exist" },
+		{ "{'type':'afterok','jobs':['2[9]']}", "job 2[9] does not exist" },
+		{ "{'type':'afterokarray','jobs':['1']}", "job 1 is no job array" },
+		{ "{'type':'afterok','jobs':['4711']}", "job 4711 does not exist" },
+		{ "{'type':'afterok','jobs':['1.other']}", "job 1.other is another server's" },
+		{ "{'type':'afterok','jobs':['x']}", "job x is no job id" },
+		{ "{'type':'before','jobs':['4']}", "job 4 is another user's" },
+		{ "{'type':'afterok'}", "afterok needs a job" },
+		{ "{'type':'on'}", "on needs a count" },
+	};
+
+	settings(&s, "'serverName':'Ghead'");
+	CHECK_STR(refusal(&s, &daemon_user, "'name':'a'"), "");
+	CHECK_STR(refusal(&s, &daemon_user, "'array':{'request':'1-5'}"), "");
+	CHECK_STR(refusal(&s, &daemon_user, "'name':'a'"), "");
+	CHECK_STR(refusal(&s, &bin_user, "'name':'a'"), "");
+	server_do(&s, VERB_DELETE, JOBS, "default", "3", NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *spec = xasprintf("'dependencies':[%s]", rows[i].depend);
+		auto_free char *says = *rows[i].says
+					       ? xasprintf("PBS 15056: Invalid Job Dependency MSG=%s", rows[i].says)
+					       : xstrdup("");
+
+		CHECK_STR(refusal(&s, &daemon_user, spec), says);
+	}
+	server_done(&s);
+}
+
+TEST("who may change what of a job, and when")
+{
+	struct server s = lab_new();
+	static const char *const complete =
+		"PBS 15018: Request invalid for state of job MSG=invalid state for job - COMPLETE";
+	static const char *const owners =
+		"PBS 15007: Unauthorized Request  MSG=operation not permitted: spec.env is its "
+		"owner's word";
+	static const struct {
+		const char *state;
+		const struct caller *who;
+		const char *change, *says;
+	} rows[] = {
+		{ "Q", &daemon_user, "'priority':5", "" },
+		{ "Q", &bin_user, "'priority':6", DENIED },
+		{ "Q", &bin_user, "'cancel':{}", DENIED },
+		{ "Q", &ci, "'priority':7,'hold':'o'", "" }, /* an operator */
+		{ "Q", &daemon_user, "'hold':'n'", DENIED },
+		{ "Q", &root, "'hold':'n'", "" },
+		{ "Q", &daemon_user, "'hold':'s'", DENIED },
+		{ "Q", &daemon_user, "'runNow':true", DENIED },
+		{ "Q", &daemon_user, "'env':{'A':'b'}", "" },
+		{ "Q", &ci, "'env':{'A':'c'}", owners },
+		{ "Q", &daemon_user, "'suspend':true",
+		  "PBS 15018: Request invalid for state of job MSG=invalid state for job - QUEUED" },
+		{ "Q", &daemon_user, "'resources':{'walltime':'2:00:00','nodes':'1:ppn=2'}", "" },
+		{ "Q", &daemon_user, "'array':{'request':'1-3'}",
+		  "PBS 15083: Bad Job Array Request MSG=the elements of a job cannot be changed" },
+		{ "Q", &daemon_user, "'cancel':{'elements':'1-2'}",
+		  "PBS 15082: Unknown Array ID MSG=the job is no array" },
+		{ "R", &daemon_user, "'priority':9,'hold':'u','mail':{'points':'a'}", "" },
+		{ "R", &daemon_user, "'resources':{'nodes':'2'}",
+		  "PBS 15017: Cannot modify attribute while job running  MSG=Resource_List" },
+		{ "R", &daemon_user, "'shell':'/bin/sh'",
+		  "PBS 15017: Cannot modify attribute while job running  MSG=shell" },
+		{ "R", &daemon_user, "'queue':'q2'",
+		  "PBS 15018: Request invalid for state of job MSG=invalid state for job - RUNNING" },
+		{ "R", &daemon_user, "'resources':{'walltime':'1:00:00'}", "" },
+		{ "R", &daemon_user, "'resources':{'walltime':'9:00:00'}", DENIED },
+		{ "R", &ci, "'resources':{'walltime':'9:00:00'}", "" },
+		{ "R", &daemon_user, "'suspend':true", "" },
+		{ "R", &daemon_user, "'rerunAfter':1", "" },
+		{ "R", &daemon_user, "'cancel':{'purge':true}", DENIED },
+		{ "R", &daemon_user, "'cancel':{'by':'bin','message':'no'}", "" },
+		{ "C", &daemon_user, "'priority':1", complete },
+		{ "C", &daemon_user, "'cancel':{'message':'again'}", complete },
+	};
+	json_auto_t *job = NULL;
+
+	settings(&s, "'operators':['ci@*']");
+	make_queue(&s, "q2", "");
+	CHECK_STR(refusal(&s, &daemon_user, "'name':'a'"), "");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		set_state(&s, "1", rows[i].state);
+		CHECK_STR(change(&s, rows[i].who, "1", rows[i].change), rows[i].says);
+	}
+	job = server_ask(&s, VERB_GET, JOBS, "default", "1", NULL);
+	CHECK_STR(jsonx_str(job, "spec.cancel.by"), "daemon");
+	CHECK_STR(jsonx_str(job, "spec.owner"), "daemon");
+	CHECK_STR(json_string_value(json_object_get(jsonx_at(job, "metadata.annotations"), "stoker.dev/creator")),
+		  "daemon"); /* although others wrote it, too */
+	CHECK_STR(change(&s, &daemon_user, "1", "'owner':'bin'"), complete);
+	server_done(&s);
+}
+
+TEST("a job that may not run again is not run again, and nobody's is deleted by others")
+{
+	struct server s = lab_new();
+	struct api_request req = server_request(&s, VERB_DELETE, JOBS, "default", "1");
+	json_auto_t *answer = NULL;
+
+	CHECK_STR(refusal(&s, &daemon_user, "'rerunnable':false"), "");
+	set_state(&s, "1", "R");
+	CHECK_STR(change(&s, &daemon_user, "1", "'rerunAfter':1"), "PBS 15040: job is not rerunnable");
+	req.caller = &bin_user;
+	answer = server_call(&s, &req, NULL);
+	CHECK_STR(s.message, DENIED);
+	CHECK(server_has(&s, JOBS, "default", "1"));
+	CHECK_STR(refusal(&s, &bin_user, "'hold':'o'"), DENIED);
+	server_done(&s);
+}
+
+TEST("managers and operators follow the server's lists")
+{
+	struct server s = lab_new();
+	struct api_request req = server_request(&s, VERB_PATCH, SERVERS, "", "default");
+	json_auto_t *a = NULL, *b = NULL, *c = NULL, *d = NULL, *e = NULL, *f = NULL;
+
+	req.patch = PATCH_MERGE;
+	req.caller = &bin_user;
+	a = server_call(&s, &req, "{'spec':{'comment':'mine'}}");
+	CHECK(!a);
+	settings(&s, "'managers':['bin@head'],'operators':['daemon']");
+	b = server_call(&s, &req, "{'spec':{'comment':'mine'}}");
+	CHECK_STR(s.message, "");
+	c = server_call(&s, &req, "{'spec':{'mailCommand':'/bin/sh'}}");
+	CHECK_STR(s.message,
+		  "pbsservers.stoker.dev \"default\" is forbidden: spec.mailCommand is changed by admins only: "
+		  "it says what the server itself runs or shows of the host");
+	make_node(&s, "g1", "", "'cpu':'1'");
+	req = server_request(&s, VERB_PATCH, NODES, "", "g1");
+	req.patch = PATCH_MERGE;
+	req.caller = &daemon_user;
+	d = server_call(&s, &req, "{'spec':{'unschedulable':true},'metadata':{'annotations':{'stoker.dev/note':'x'}}}");
+	CHECK_STR(s.message, "");
+	e = server_call(&s, &req, "{'metadata':{'labels':{'a':'b'}}}");
+	CHECK_STR(s.message,
+		  "nodes \"g1\" is forbidden: operators change spec.unschedulable and annotations only: " DENIED);
+	settings(&s, "'operators':null");
+	f = server_call(&s, &req, "{'spec':{'unschedulable':false}}");
+	CHECK(!f);
+	CHECK(!server_has(&s, "rbac.authorization.k8s.io/v1/clusterrolebindings", "", "stoker:pbs-operators"));
+	CHECK(server_has(&s, "rbac.authorization.k8s.io/v1/clusterrolebindings", "", "stoker:pbs-managers"));
+	server_done(&s);
+}
+
+TEST("only pods of PBS jobs are processes of the host")
+{
+	struct server s = lab_new();
+	auto_free char *body = NULL;
+	auto_free char *stranger = NULL;
+	struct api_request req = server_request(&s, VERB_CREATE, "v1/pods", "default", NULL);
+	json_auto_t *job = submit(&s, &daemon_user, "default", "'name':'a'");
+	json_auto_t *a = NULL, *b = NULL, *c = NULL;
+	static const char *const no =
+		"pods \"p\" is forbidden: spec.runtimeClassName: \"host-process\" is for pods of PBS "
+		"jobs only: ";
+	auto_free char *made = xasprintf("%sthe server makes them", no);
+	auto_free char *uncontrolled = xasprintf("%sno PBSJob controls this one", no);
+
+	body = xasprintf("{'metadata':{'name':'p','ownerReferences':[{'apiVersion':'stoker.dev/v1','kind':'PBSJob',"
+			 "'name':'1','uid':'%s','controller':true}]},'spec':{'runtimeClassName':'host-process',"
+			 "'containers':[{'name':'job','image':'host'}]}}",
+			 jsonx_str(job, "metadata.uid"));
+	stranger = xasprintf("{'metadata':{'name':'p'},'spec':{'runtimeClassName':'host-process',"
+			     "'containers':[{'name':'job','image':'host'}]}}");
+	req.caller = &daemon_user;
+	a = server_call(&s, &req, body);
+	CHECK_STR(s.message, made);
+	req.caller = &root;
+	b = server_call(&s, &req, stranger);
+	CHECK_STR(s.message, uncontrolled);
+	c = server_ask(&s, VERB_CREATE, "v1/pods", "default", NULL, body);
+	CHECK_STR(s.message, "");
+	CHECK_INT(jsonx_int_or(c, "spec.securityContext.runAsUser", 0), 1);
+	CHECK_STR(json_string_value(json_object_get(jsonx_at(c, "metadata.labels"), QUEUE_LABEL)), "batch");
+	server_done(&s);
+}
