@@ -10,6 +10,7 @@
 #include "control/disruption.h"
 #include "control/endpoints.h"
 #include "control/gc.h"
+#include "control/idle_gpus.h"
 #include "control/job.h"
 #include "control/namespace.h"
 #include "control/nodes.h"
@@ -80,6 +81,7 @@ WITH_PODS(taint_eviction)
 WITH_PODS(pod_gc)
 WITH_PODS(disruption)
 WITH_PODS(pbs_jobs)
+WITH_PODS(idle_gpus)
 SAME(training_jobs)
 TRAINING(tfjobs, "TFJob")
 TRAINING(pytorchjobs, "PyTorchJob")
@@ -107,6 +109,7 @@ static const struct controller controllers[] = {
 	{ "taint-eviction", "taint-eviction-controller", "v1/nodes v1/pods", RUN(taint_eviction), .pods = true },
 	{ "podgc", "pod-garbage-collector-controller", "v1/nodes v1/pods", RUN(pod_gc), .pods = true },
 	{ "disruption", "disruption-controller", "policy/v1/poddisruptionbudgets v1/pods", RUN(disruption), .pods = true },
+	{ "idle-gpu", "idle-gpu-controller", "v1/pods apps/v1/replicasets", RUN(idle_gpus), .pods = true },
 	{ "tfjob", "tfjob-controller", "kubeflow.org/v1/tfjobs v1/services v1/pods", RUN_TRAINING(tfjobs), .pods = true },
 	{ "pytorchjob", "pytorchjob-controller", "kubeflow.org/v1/pytorchjobs v1/services v1/pods", RUN_TRAINING(pytorchjobs), .pods = true },
 	{ "paddlejob", "paddlejob-controller", "kubeflow.org/v1/paddlejobs v1/services v1/pods", RUN_TRAINING(paddlejobs), .pods = true },

@@ -435,6 +435,20 @@ static bool look_at_failures(struct training_work *w)
 	return false;
 }
 
+/* Somebody above has decided that it fails: idle_gpus.c.  True if the job ends by it. */
+static bool look_at_target(struct training_work *w)
+{
+	const json_t *c = training_condition_of(w->status, "FailureTarget", "True");
+	auto_sbuf struct sbuf text = SBUF(1024);
+	auto_free char *who = title(w->job);
+
+	if (!c)
+		return false;
+	sbuf_addf(&text, "%s %s. It was %s", who, w->job->form->failed, jsonx_str_or(c, "message", "ended"));
+	finish_by(w, false, jsonx_str_or(c, "reason", "Failed"), text.p);
+	return true;
+}
+
 /* True if the job ends by it. */
 static bool look_at_silence(struct training_work *w)
 {
@@ -572,6 +586,8 @@ static void run(struct training_work *w)
 		succeed(w);
 		return;
 	}
+	if (look_at_target(w))
+		return;
 	if (is_late(w)) {
 		fail_by_limit(w, "was active longer than specified deadline", NULL);
 		return;

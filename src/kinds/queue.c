@@ -5,6 +5,7 @@
  */
 #include "kinds/cells.h"
 #include "kinds/core.h"
+#include "kinds/idle_gpu.h"
 #include "kinds/quantity.h"
 #include "kinds/rest.h"
 #include "kinds/rest_rules.h"
@@ -75,6 +76,47 @@ static const struct field limits_fields[] = {
 static const struct message limits =
 	MESSAGE("dev.stoker.v1.QueueLimits", limits_fields, .doc = "How much of the machine the queue may use.");
 
+#define IDLE_TIME_RULE "must be a time of at least 1s, such as 30m, 2h or 02:00:00"
+
+/* -1 if there is none, or none that can be understood. */
+static int64_t check_idle_time(const json_t *obj, const char *field, const struct path *at, struct err *e)
+{
+	const json_t *v = json_object_get(obj, field);
+	int64_t seconds;
+
+	if (value_is_empty(v))
+		return -1;
+	if (walltime_parse(json_string_value(v), &seconds) && seconds >= 1)
+		return seconds;
+	path_invalid(PATH_FIELD(at, field), e, v, IDLE_TIME_RULE);
+	return -1;
+}
+
+static void idle_validate(const json_t *obj, const struct path *at, struct err *e)
+{
+	int64_t warn = check_idle_time(obj, "warnAfter", at, e);
+	int64_t end = check_idle_time(obj, "endAfter", at, e);
+	const json_t *below = json_object_get(obj, "below");
+
+	if (warn >= 0 && end >= 0 && end < warn)
+		path_invalid(PATH_FIELD(at, "endAfter"), e, json_object_get(obj, "endAfter"),
+			     "must not be shorter than warnAfter");
+	if (json_integer_value(below) > 100)
+		path_invalid(PATH_FIELD(at, "below"), e, below, "must be a percentage from 1 to 100");
+}
+
+static const struct field idle_fields[] = {
+	F(0, "warnAfter", STRING, .flags = FIELD_REQUIRED,
+	  .doc = "How long all GPUs of a workload must be unused before it is warned, such as 30m."),
+	F(0, "endAfter", STRING, .doc = "How long before it is ended, such as 2h; never without."),
+	F(0, "below", INT32, .dflt = IDLE_GPU_BELOW_TEXT, .has_min = true, .min = 1,
+	  .doc = "A GPU that is used less than so many percent of the time is unused."),
+};
+
+static const struct message idle =
+	MESSAGE("dev.stoker.v1.QueueIdleGPU", idle_fields,
+		.doc = "What happens to work that holds GPUs without using them.", .validate = idle_validate);
+
 static const struct field spec_fields[] = {
 	F(0, "type", STRING, .dflt = "\"Execution\"", .values = "Execution|Route",
 	  .doc = "Route passes workloads on to the first of destinations that takes them."),
@@ -86,6 +128,8 @@ static const struct field spec_fields[] = {
 	F(0, "borrowing", BOOL, .dflt = "true", .doc = "Whether it may use what other queues leave idle."),
 	F(0, "acl", OBJECT, .msg = &acl, .doc = "Who may submit; everyone without."),
 	F(0, "limits", OBJECT, .msg = &limits, .doc = "How much of the machine the queue may use."),
+	F(0, "idleGpu", OBJECT, .msg = &idle,
+	  .doc = "What happens to work that holds GPUs without using them; nothing without."),
 	F(0, "defaultWalltime", STRING, .doc = "Running time of workloads that ask for none, such as 168:00:00 or 7d."),
 	F(0, "maxWalltime", STRING, .doc = "Longest running time a workload may ask for."),
 	F(0, "minWalltime", STRING, .doc = "Shortest running time a workload may ask for."),

@@ -188,7 +188,7 @@ static json_t *shares_of(const struct gpus *g, const char *key)
 	return list;
 }
 
-static bool pod_has(const struct gpus *g, const char *uid, const char *key)
+bool gpu_pod_has(const struct gpus *g, const char *uid, const char *key)
 {
 	json_t *claim;
 	size_t i;
@@ -204,7 +204,7 @@ char *gpus_of(const struct gpus *g, const char *uid)
 	auto_sbuf struct sbuf out = SBUF(LIST_MAX);
 
 	for (size_t i = 0; i < g->n; i++)
-		if (pod_has(g, uid, g->cards[i].key))
+		if (gpu_pod_has(g, uid, g->cards[i].key))
 			sbuf_addf(&out, "%s%d", out.n ? "," : "", g->cards[i].index);
 	return out.n ? sbuf_steal(&out) : NULL;
 }

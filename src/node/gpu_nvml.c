@@ -4,6 +4,8 @@
  * The library maps much memory, may take seconds to wake cards up, and hangs with some broken ones.  So a child process
  * loads it, says what it found as one line of JSON, and ends; a child that does not end in time is killed, and the
  * kernel's files must do.
+ *
+ * How much cards are used is asked of a second child that stays, for as long as somebody wants to know.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "base/clock.h"
@@ -22,6 +25,7 @@
 #define WAIT_MS  20000 /* eight cards without the persistence daemon take about ten seconds to wake up */
 #define LIST_MAX (1u << 20)
 #define TEXT_LEN 96
+#define LOOKS    4 /* a second apart, make a line about how much cards are used */
 
 /* The part of nvml.h that is used here. */
 typedef struct nvml_device *nvml_handle;
@@ -36,6 +40,11 @@ struct nvml_pci {
 	char bus_id[32];
 };
 
+/* Percent of the last moments in which anything ran, or memory was read or written. */
+struct nvml_use {
+	unsigned gpu, memory;
+};
+
 struct nvml {
 	int (*init)(void);
 	int (*count)(unsigned *ret);
@@ -45,6 +54,7 @@ struct nvml {
 	int (*memory)(nvml_handle h, struct nvml_memory *ret);
 	int (*minor)(nvml_handle h, unsigned *ret);
 	int (*pci)(nvml_handle h, struct nvml_pci *ret);
+	int (*use)(nvml_handle h, struct nvml_use *ret);
 	int (*p2p)(nvml_handle a, nvml_handle b, int what, int *ret);
 };
 
@@ -64,6 +74,7 @@ static const struct {
 	{ "nvmlDeviceGetMemoryInfo", offsetof(struct nvml, memory) },
 	{ "nvmlDeviceGetMinorNumber", offsetof(struct nvml, minor) },
 	{ "nvmlDeviceGetPciInfo_v3", offsetof(struct nvml, pci) },
+	{ "nvmlDeviceGetUtilizationRates", offsetof(struct nvml, use), true },
 	{ "nvmlDeviceGetP2PStatus", offsetof(struct nvml, p2p), true },
 };
 
@@ -147,6 +158,18 @@ static json_t *list_cards(const char *library)
 	return list;
 }
 
+static bool write_all(int fd, struct str text)
+{
+	for (size_t at = 0; at < text.n;) {
+		ssize_t n = write(fd, text.p + at, text.n - at);
+
+		if (n <= 0 && errno != EINTR)
+			return false;
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
 static _Noreturn void child(int fd, const char *library)
 {
 	auto_sbuf struct sbuf text = SBUF(LIST_MAX);
@@ -155,14 +178,60 @@ static _Noreturn void child(int fd, const char *library)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	list = list_cards(library);
 	jsonx_dump(list, &text);
-	for (size_t at = 0; at < text.n;) {
-		ssize_t n = write(fd, text.p + at, text.n - at);
-
-		if (n <= 0 && errno != EINTR)
-			break;
-		at += n > 0 ? (size_t)n : 0;
-	}
+	write_all(fd, sbuf_str(&text));
 	_exit(0);
+}
+
+/* ---- how much they are used ---- */
+
+/* A moment's number does for a line if it is the largest of those. */
+static void look(const struct nvml *nvml, unsigned n, json_t *line)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct nvml_pci pci = { .bus_id = "" };
+		struct nvml_use use;
+		nvml_handle h;
+
+		if (nvml->by_index(i, &h) != 0 || nvml->pci(h, &pci) != 0 || nvml->use(h, &use) != 0)
+			continue;
+		pci.bus_id[sizeof(pci.bus_id) - 1] = '\0';
+		if ((int)use.gpu >= json_integer_value(json_object_get(line, pci.bus_id)))
+			json_object_set_new(line, pci.bus_id, json_integer((json_int_t)use.gpu));
+	}
+}
+
+/* It outlives many turns of the server: it keeps nothing of it open, and hears no signal in its place. */
+static void leave_server(int fd, pid_t server)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != server || dup2(fd, 3) < 0)
+		_exit(0);
+	(void)!syscall(SYS_close_range, 4u, ~0u, 0);
+	for (int signo = 1; signo < NSIG; signo++)
+		signal(signo, SIG_DFL);
+}
+
+static _Noreturn void watcher(int fd, const char *library, pid_t server)
+{
+	struct nvml nvml;
+	unsigned n = 0;
+
+	leave_server(fd, server);
+	if (!load(library, &nvml) || !nvml.use || nvml.init() != 0 || nvml.count(&n) != 0)
+		_exit(0);
+	for (;;) {
+		auto_sbuf struct sbuf text = SBUF(LIST_MAX);
+		json_auto_t *line = json_object();
+
+		for (int i = 0; i < LOOKS; i++) {
+			look(&nvml, n, line);
+			sleep(1);
+		}
+		jsonx_dump(line, &text);
+		sbuf_addc(&text, '\n');
+		if (!write_all(3, sbuf_str(&text)))
+			_exit(0);
+	}
 }
 
 /* Reads until the child closes its end; false if that takes too long. */
@@ -234,4 +303,27 @@ json_t *gpu_nvml_list(const char *root)
 	if (whole && text.n && jsonx_parse(text.p, text.n, NULL, NULL, &list, &e) < 0)
 		return NULL;
 	return list;
+}
+
+pid_t gpu_nvml_watch(const char *root, int *ret_fd)
+{
+	auto_free char *library = library_path(root);
+	pid_t server = getpid();
+	int fds[2];
+	pid_t pid;
+
+	if (!library || pipe2(fds, O_CLOEXEC) < 0)
+		return -1;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		watcher(fds[1], library, server);
+	close(fds[1]);
+	if (pid < 0) {
+		close(fds[0]);
+		return -1;
+	}
+	fcntl(fds[0], F_SETFL, O_NONBLOCK);
+	*ret_fd = fds[0];
+	return pid;
 }

@@ -3,6 +3,8 @@
 #ifndef STOKER_NODE_GPU_PARTS_H
 #define STOKER_NODE_GPU_PARTS_H
 
+#include <sys/types.h>
+
 #include "node/gpu.h"
 
 struct gpu_card {
@@ -30,6 +32,7 @@ void gpu_cards_free(struct gpu_card *cards, size_t n);
 const struct gpu_card *gpu_card_find(const struct gpus *g, const char *key);
 /* Neither broken nor gone since it was found. */
 bool gpu_card_usable(const struct gpus *g, const struct gpu_card *c);
+bool gpu_pod_has(const struct gpus *g, const char *uid, const char *key);
 
 /* --- gpu_find.c --- */
 /* The cards there are, ordered by index; none is no error. */
@@ -44,6 +47,9 @@ int gpu_simulate(const char *text, struct gpu_card **ret, size_t *ret_n, struct 
 /* Array of {"uuid","name","memory","minor","bus","broken","links":[bus]} in NVML's order, or NULL if there is no NVML
  * that works. */
 json_t *gpu_nvml_list(const char *root);
+/* Starts a child that says, line by line until it is killed, how much each card was used: {bus: percent}.  Its pid, or
+ * -1 without NVML; what it says comes through *ret_fd, which does not block. */
+pid_t gpu_nvml_watch(const char *root, int *ret_fd);
 
 /* --- gpu_table.c: claims, an array of {"uid","namespace","pod","container","init","cards":[keys]}; those to a part of
  * a card also have "mib" and "podMib", what all containers of the pod together may use --- */

@@ -28,6 +28,7 @@
 #include "base/mem.h"
 #include "loop/crypto.h"
 #include "node/claim_dirs.h"
+#include "node/idle_watch.h"
 #include "node/image_keep.h"
 #include "node/node_lease.h"
 #include "node/node_object.h"
@@ -45,6 +46,7 @@ struct node {
 	struct kubelet *kubelet;
 	struct claim_dirs *claim_dirs;
 	struct image_keep *image_keep;
+	struct idle_watch *idle;
 	struct informer *informer;
 	struct map pods; /* uid -> struct pod * */
 	char *dir, *name, *prefix, *ip, *problem;
@@ -181,6 +183,7 @@ static void on_parts_changed(void *arg)
 	if (!gpus_count(n->parts.gpus))
 		return;
 	loop_schedule(n->parts.loop, &n->tell);
+	idle_watch_touch(n->idle);
 	while (map_next(&n->pods, &pos, &uid, &p))
 		pod_cards_changed(p);
 }
@@ -379,6 +382,7 @@ static void adopt(struct node *n)
 	pos = 0;
 	while (map_next(&n->pods, &pos, &uid, &p))
 		pod_begin(p);
+	idle_watch_touch(n->idle);
 	if (n->draining) {
 		drain_pods(n);
 		loop_schedule(n->parts.loop, &n->check);
@@ -617,6 +621,7 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 		return -1;
 	}
 	follow_root_cas(n);
+	n->idle = idle_watch_new(&n->parts);
 	field = xasprintf("spec.nodeName=%s", n->name);
 	n->informer = informer_new(c, &ref, &(struct list_options){ .fields = field }, &h);
 	n->kubelet = node_kubelet_new(n, &n->parts);
@@ -638,6 +643,7 @@ void node_free(struct node *n)
 	loop_unschedule(n->parts.loop, &n->tell);
 	loop_unschedule(n->parts.loop, &n->check);
 	loop_timer_done(&n->again);
+	idle_watch_free(n->idle);
 	/* Before adoption nobody knows what is still there. */
 	last = n->adopted && !count_holding(n);
 	map_done(&n->pods);

@@ -16,6 +16,7 @@
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "kinds/idle_gpu.h"
 #include "node/pod_parts.h"
 
 #define SETUP_RETRY_MS     500
@@ -329,6 +330,18 @@ static void check_deadline(struct pod *p)
 	pod_fail(p, reason, message);
 }
 
+/* Somebody above has decided that it fails. */
+static void check_target(struct pod *p)
+{
+	const json_t *target = p->failed || p->deleting || p->over ? NULL : pod_failure_target(p->obj);
+
+	if (!target)
+		return;
+	events_note(p->parts->events, p->obj, "Warning", jsonx_str_or(target, "reason", "Failed"), "%s",
+		    jsonx_str_or(target, "message", ""));
+	pod_fail(p, jsonx_str_or(target, "reason", "Failed"), jsonx_str_or(target, "message", ""));
+}
+
 void pod_fail(struct pod *p, const char *reason, const char *message)
 {
 	if (p->failed || p->over)
@@ -425,6 +438,7 @@ static void on_work(void *arg)
 	}
 	tell_starts(p);
 	check_deadline(p);
+	check_target(p);
 	if (p->objects_new)
 		refresh(p);
 	if (p->deleting || p->gone || p->failed)
@@ -580,6 +594,8 @@ void pod_changed(struct pod *p, const json_t *obj)
 	}
 	p->obj = json_incref((json_t *)obj);
 	rebind_specs(p);
+	if (pod_failure_target(obj))
+		pod_kick(p);
 	if (jsonx_at(obj, "metadata.deletionTimestamp")) {
 		p->deleting = true;
 		end_faster(p, old);
@@ -637,6 +653,7 @@ void pod_free(struct pod *p)
 	free(p->ip);
 	free(p->net_ns);
 	free(p->hostname);
+	free(p->idle_text);
 	free(p->reason);
 	free(p->message);
 	free(p->silence);

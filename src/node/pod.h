@@ -54,6 +54,13 @@ void pod_changed(struct pod *p, const json_t *obj);
 void pod_exited(struct pod *p, const char *id, const struct exit_info *exit);
 /* Ends the whole pod: phase Failed with this reason.  Nothing if it has ended already. */
 void pod_fail(struct pod *p, const char *reason, const char *message);
+/* pod_idle.c: how much it uses its cards; `policy` is its queue's, or NULL.  True if it has cards and must be asked
+ * again. */
+struct gpu_use;
+struct idle_policy;
+bool pod_idle_look(struct pod *p, const struct gpu_use *use, const struct idle_policy *policy);
+/* The name of its queue. */
+const char *pod_queue(const struct pod *p);
 /* Forgets it; what runs goes on. */
 void pod_free(struct pod *p);
 #define ROOT_CA "kube-root-ca.crt"

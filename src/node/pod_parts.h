@@ -16,6 +16,7 @@
  *	pod_hear.c      who in it hears that it is to end
  *	pod_disk.c      ending a pod that takes more disk than it may
  *	pod_active.c    noticing that it does nothing
+ *	pod_idle.c      noticing that it does not use its GPUs
  *	pod_probe.c     asking it how it is
  *	pod_adopt.c     what an earlier server left
  *	pod_report.c    what the API is told
@@ -27,6 +28,7 @@
 #include "base/err.h"
 #include "node/activity.h"
 #include "node/ctr.h"
+#include "node/idle.h"
 #include "node/pod.h"
 #include "node/pod_plan.h"
 #include "node/pod_status.h"
@@ -84,6 +86,13 @@ struct pod {
 	struct activity activity;
 	int64_t activity_us; /* when `silent` became what it is, 0: it never changed */
 	char *silence;       /* in words, or NULL */
+	/* whether it uses its cards */
+	bool idle_watched; /* what an earlier server had told is known */
+	struct idle idle;
+	enum idle_state idle_told;
+	int64_t idle_since_us, idle_at_us; /* as told; the latter 0: this server has told nothing */
+	int64_t idle_noted_ms;
+	char *idle_text; /* in words; NULL: it uses them */
 	/* reporting */
 	json_t *told; /* status as last written */
 	bool telling; /* a write is under way */

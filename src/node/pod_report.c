@@ -92,6 +92,10 @@ static json_t *make_status(struct pod *p)
 				.has_network = p->ip != NULL,
 				.activity_us = p->activity_us,
 				.silence = p->silence,
+				.idle_since_us = p->idle_since_us,
+				.idle_at_us = p->idle_at_us,
+				.idle_text = p->idle_text,
+				.idle_long = p->idle_told == IDLE_TOO_LONG,
 				.ctrs = reports,
 				.n = p->n };
 	json_t *status;

@@ -11,6 +11,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/activity.h"
+#include "kinds/idle_gpu.h"
 
 static json_t *time_json(int64_t us)
 {
@@ -114,8 +115,22 @@ static void add_condition(json_t *list, const json_t *old, const char *type, boo
 	json_array_append_new(list, c);
 }
 
+/* Its two times are data: idle_gpu.h. */
+static void add_idle(json_t *list, const struct pod_report *r)
+{
+	if (r->idle_text)
+		json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o, s:s, s:o}", "type", POD_GPU_ACTIVE,
+						      "status", "False", "lastProbeTime", time_json(r->idle_at_us),
+						      "lastTransitionTime", time_json(r->idle_since_us), "reason",
+						      r->idle_long ? GPU_IDLE_LONG : GPU_IDLE, "message",
+						      jsonx_string(r->idle_text)));
+	else
+		json_array_append_new(list, json_pack("{s:s, s:s, s:n, s:o}", "type", POD_GPU_ACTIVE, "status", "True",
+						      "lastProbeTime", "lastTransitionTime", time_json(r->idle_at_us)));
+}
+
 /* Conditions that someone else put there stay. */
-static void keep_foreign(json_t *list, const json_t *old, bool watched)
+static void keep_foreign(json_t *list, const json_t *old, const struct pod_report *r)
 {
 	static const char *const ours[] = { "PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady",
 					    "PodScheduled" };
@@ -123,7 +138,8 @@ static void keep_foreign(json_t *list, const json_t *old, bool watched)
 	size_t i;
 
 	json_array_foreach (json_object_get(old, "conditions"), i, c) {
-		bool mine = watched && str_same(jsonx_str(c, "type"), POD_ACTIVE);
+		bool mine = (r->activity_us && str_same(jsonx_str(c, "type"), POD_ACTIVE)) ||
+			    (r->idle_at_us && str_same(jsonx_str(c, "type"), POD_GPU_ACTIVE));
 
 		for (size_t k = 0; k < ARRAY_SIZE(ours); k++)
 			mine |= str_same(jsonx_str(c, "type"), ours[k]);
@@ -214,7 +230,9 @@ static json_t *conditions_of(const json_t *spec, const json_t *old, const struct
 	if (r->activity_us)
 		add_condition(list, old, POD_ACTIVE, !r->silence, r->silence ? "Silent" : NULL, r->silence,
 			      r->activity_us);
-	keep_foreign(list, old, r->activity_us != 0);
+	if (r->idle_at_us)
+		add_idle(list, r);
+	keep_foreign(list, old, r);
 	return list;
 }
 

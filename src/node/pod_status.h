@@ -39,6 +39,10 @@ struct pod_report {
 	bool has_network;
 	int64_t activity_us; /* since when it is silent, or is so no more; 0: it always did something, or nobody asks */
 	const char *silence; /* in words; NULL: it does something */
+	/* Whether it uses its GPUs: since when not, and when it was last looked at; the latter 0: nothing is told. */
+	int64_t idle_since_us, idle_at_us;
+	const char *idle_text;         /* in words; NULL: it uses them */
+	bool idle_long;                /* longer than its queue allows */
 	const struct ctr_report *ctrs; /* init containers first */
 	size_t n;
 };

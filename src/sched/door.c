@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/idle_gpu.h"
 #include "sched/door_usage.h"
 #include "sched/forecast.h"
 #include "sched/parts.h"
@@ -195,12 +196,36 @@ static void add_pods(const struct door *d, const struct work *work, json_t *row)
 	json_object_set_new(row, "pods", pods);
 }
 
-static void add_words(const struct why_view *v, json_t *row)
+/* If all its pods with GPUs leave them unused, in the words of the one that does so for the shortest time. */
+static void say_idle(struct door *d, const struct work *work, struct sbuf *out)
+{
+	const char *words = NULL;
+	int64_t shortest = 0;
+
+	for (size_t i = 0; i < work->n; i++) {
+		const json_t *pod = pod_of(d, work->members[i].id);
+		struct idle_word word = pod_idle_word(pod);
+
+		if (!pod_wants_gpu(pod))
+			continue;
+		if (!word.idle)
+			return;
+		if (!words || word.seconds < shortest) {
+			words = word.message;
+			shortest = word.seconds;
+		}
+	}
+	if (words)
+		sbuf_addf(out, "; %s", words);
+}
+
+static void add_words(struct door *d, const struct why_view *v, json_t *row)
 {
 	auto_sbuf struct sbuf sentence = SBUF(4096);
 	auto_sbuf struct sbuf help = SBUF(4096);
 
 	why_sentence(v, &sentence);
+	say_idle(d, v->work, &sentence);
 	why_help(v, &help);
 	json_object_set_new(row, "sentence", jsonx_string(sentence.p ? sentence.p : ""));
 	json_object_set_new(row, "help", jsonx_string(help.p ? help.p : ""));
@@ -251,7 +276,7 @@ static json_t *row_of(struct door *d, struct work *work, bool words)
 	add_pods(d, work, row);
 	add_times(&v, row);
 	if (words)
-		add_words(&v, row);
+		add_words(d, &v, row);
 	return row;
 }
 

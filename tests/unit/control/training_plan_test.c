@@ -501,6 +501,25 @@ TEST("a job hangs when nobody who runs does anything")
 	scene_done(&s);
 }
 
+#define TARGET                                                                                                         \
+	"{'startTime':'2001-09-09T01:46:00Z','conditions':[" C("Created") "," C(                                       \
+		"Running") ",{'type':'FailureTarget',"                                                                 \
+			   "'status':'True','reason':'GPUIdle','message':'ended by the policy of its queue: why'}]}"
+
+TEST("a job that somebody decided to end fails for that reason, and makes no pods")
+{
+	struct row runs = { TF(PS("OnFailure")), TARGET, "gang ps-0:R worker-0:R worker-1:F1", NULL };
+	struct scene s;
+	struct training_plan p = plan_of(&s, "TFJob", NULL, &runs);
+
+	CHECK_INT(p.npods, 0);
+	CHECK_STR(p.events[0].reason, "TFJobGPUIdle");
+	CHECK_STR(p.events[0].message, "TFJob default/j has failed. It was ended by the policy of its queue: why");
+	CHECK_STR(jsonx_str(json_array_get(json_object_get(p.status, "conditions"), 3), "type"), "Failed");
+	training_plan_done(&p);
+	scene_done(&s);
+}
+
 #define CLEAN(p_) "'runPolicy':{'cleanPodPolicy':'" p_ "'},"
 
 TEST("after the end all are stopped, and cleanPodPolicy decides about their pods")

@@ -287,6 +287,20 @@ TEST("rules of Stoker's own kinds")
 		  "characters" },
 		{ &kind_queue, "{" NAMED ",'spec':{'maxWalltime':'long'}}",
 		  "spec.maxWalltime: Invalid value: \"long\": must be a time such as 168:00:00, 7d or 3600" },
+		{ &kind_queue, "{" NAMED ",'spec':{'idleGpu':{'warnAfter':'30m','endAfter':'30:00','below':1}}}", "" },
+		{ &kind_queue, "{" NAMED ",'spec':{'idleGpu':{'warnAfter':'2h'}}}", "" },
+		{ &kind_queue, "{" NAMED ",'spec':{'idleGpu':{}}}", "spec.idleGpu.warnAfter: Required value" },
+		{ &kind_queue, "{" NAMED ",'spec':{'idleGpu':{'warnAfter':'soon','endAfter':'0'}}}",
+		  "spec.idleGpu.warnAfter: Invalid value: \"soon\": must be a time of at least 1s, such as 30m, 2h or "
+		  "02:00:00\nspec.idleGpu.endAfter: Invalid value: \"0\": must be a time of at least 1s, such as 30m, "
+		  "2h "
+		  "or 02:00:00" },
+		{ &kind_queue, "{" NAMED ",'spec':{'idleGpu':{'warnAfter':'2h','endAfter':'1h'}}}",
+		  "spec.idleGpu.endAfter: Invalid value: \"1h\": must not be shorter than warnAfter" },
+		{ &kind_queue, "{" NAMED ",'spec':{'idleGpu':{'warnAfter':'2h','below':0}}}",
+		  "spec.idleGpu.below: Invalid value: 0: must be greater than or equal to 1" },
+		{ &kind_queue, "{" NAMED ",'spec':{'idleGpu':{'warnAfter':'2h','below':101}}}",
+		  "spec.idleGpu.below: Invalid value: 101: must be a percentage from 1 to 100" },
 		{ &kind_queue, "{" NAMED ",'spec':{'type':'Route'}}",
 		  "spec.destinations: Required value: a Route queue passes workloads on" },
 		{ &kind_queue, "{" NAMED ",'spec':{'containers':'maybe'}}",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Real cards, as far as a fake driver tree can tell. */
 #include "gpu_tree.h"
+#include "node/gpu_use.h"
 
 static struct gpus *open_tree(const char *root)
 {
@@ -220,6 +221,9 @@ static const char fake_nvml[] =
 	"int nvmlDeviceGetMinorNumber(void *h, unsigned *m) { *m = 3 - (unsigned)(long)h; return 0; }\n"
 	"static const char *const ids[] = { \"00000000:07:00.0\", \"00000000:0B:00.0\", \"00000000:81:00.0\" };\n"
 	"int nvmlDeviceGetPciInfo_v3(void *h, struct pci *p) { strcpy(p->id, ids[(long)h - 1]); return 0; }\n"
+	"int nvmlDeviceGetUtilizationRates(void *h, unsigned *u) { u[0] = (long)h == 1 ? 0 : 77; return (long)h == 2 ? "
+	"3 : 0; "
+	"}\n"
 	"int nvmlDeviceGetP2PStatus(void *a, void *b, int what, int *r) { *r = what == 2 ? 0 : 5; return 0; }\n";
 
 TEST("NVML tells memory, and which card does not answer")
@@ -253,6 +257,39 @@ TEST("NVML tells memory, and which card does not answer")
 		CHECK_INT(jsonx_int_or(json_array_get(list, i), "numa", 9), numa[i]);
 	}
 	gpus_free(g);
+}
+
+TEST("NVML tells how much cards are used, of those that answer")
+{
+	auto_free char *root = tree_new("tree-use");
+	auto_free char *command =
+		xasprintf("cd '%s' && cc -w -shared -fPIC -o .%s/libnvidia-ml.so.1 nvml.c", root, TREE_LIB);
+	struct loop *loop = loop_new();
+	struct gpu_load load = { 0 };
+	struct gpu_use *use;
+	struct gpus *g;
+
+	tree_file(root, "/nvml.c", fake_nvml);
+	CHECK_INT(system(command), 0);
+	g = open_tree(root);
+	CHECK_INT(take(g, "a", 1), 0);
+	CHECK_INT(take(g, "b", 1), 0);
+	use = gpu_use_new(loop, g);
+	CHECK_INT(gpu_use_of(use, "none").cards, 0);
+	gpu_use_next(use);
+	CHECK(gpu_use_of(use, "a").unknown);
+	for (int i = 0; i < 100 && gpu_use_of(use, "a").unknown; i++)
+		loop_turn(loop, false);
+	load = gpu_use_of(use, "a");
+	CHECK_INT(load.cards, 1);
+	CHECK_INT(load.unknown, false);
+	CHECK_INT(load.most, 0);
+	CHECK_INT(gpu_use_of(use, "b").most, 77);
+	gpu_use_stop(use);
+	CHECK(gpu_use_of(use, "a").unknown);
+	gpu_use_free(use);
+	gpus_free(g);
+	loop_free(loop);
 }
 
 TEST("places on the bus are written as the kernel writes them")

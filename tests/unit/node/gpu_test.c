@@ -3,6 +3,7 @@
 #include <limits.h>
 
 #include "gpu_tree.h"
+#include "node/gpu_use.h"
 
 static struct gpus *open_gpus(const char *name, const char *simulate)
 {
@@ -488,4 +489,25 @@ TEST("the containers of a pod share one card, which has room for all of them")
 	CHECK_INT(share(g, "c", "1", "4Gi", &e), 0);
 	CHECK_INT(share(g, "d", "1", "1", &e), -1);
 	gpus_free(g);
+}
+
+TEST("how much a simulated card is used is what a file says")
+{
+	static const struct {
+		const char *text;
+		int first, second;
+	} rows[] = {
+		{ "", -1, -1 },
+		{ "0 90\n1 0\n", 90, 0 },
+		{ "all 3", 3, 3 },
+		{ "all 0\n 1  50 \n", 0, 50 },
+		{ "1 100", -1, 100 },
+		{ "1 101\n0 -1\nx 4\n0\n", -1, -1 },
+		{ "all 7\n1 ?\n", 7, -1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CHECK_INT(gpu_use_read(str_of(rows[i].text), 0), rows[i].first);
+		CHECK_INT(gpu_use_read(str_of(rows[i].text), 1), rows[i].second);
+	}
 }

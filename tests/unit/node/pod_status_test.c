@@ -188,3 +188,30 @@ TEST("why a pod fails is told when its containers have ended")
 	CHECK_STR(jsonx_str(after, "reason"), "DeadlineExceeded");
 	CHECK_STR(jsonx_str(after, "message"), "late");
 }
+
+TEST("a pod that leaves its GPUs unused says since when, and until when that was seen")
+{
+	struct pod_report r = { .phase = PHASE_RUNNING,
+				.idle_since_us = NOW - 600000000,
+				.idle_at_us = NOW,
+				.idle_text = "its GPU was used less than 5% for 10m" };
+	json_auto_t *first = pod_status_make(NULL, NULL, &r, NOW);
+	json_auto_t *kept = NULL;
+	json_auto_t *over = NULL;
+	json_auto_t *used = NULL;
+	static const char type[] = "stoker.dev/GPUActive";
+
+	CHECK_STR(condition(first, type, "status"), "False");
+	CHECK_STR(condition(first, type, "reason"), "GPUIdle");
+	CHECK_STR(condition(first, type, "lastTransitionTime"), "2026-11-15T19:53:29Z");
+	CHECK_STR(condition(first, type, "lastProbeTime"), "2026-11-15T20:03:29Z");
+	/* Another server, which has seen nothing yet, keeps the word of the one before. */
+	kept = pod_status_make(NULL, first, &(struct pod_report){ .phase = PHASE_RUNNING }, NOW + 9000000);
+	CHECK_STR(condition(kept, type, "lastProbeTime"), "2026-11-15T20:03:29Z");
+	r.idle_long = true;
+	over = pod_status_make(NULL, kept, &r, NOW);
+	CHECK_STR(condition(over, type, "reason"), "GPUIdleTooLong");
+	used = pod_status_make(NULL, over, &(struct pod_report){ .phase = PHASE_RUNNING, .idle_at_us = NOW }, NOW);
+	CHECK_STR(condition(used, type, "status"), "True");
+	CHECK(!condition(used, type, "reason"));
+}
