@@ -106,15 +106,23 @@ static void work_done(struct work *w)
 
 /* ---- telling ---- */
 
+static bool is_pod(const json_t *obj)
+{
+	return str_same(jsonx_str(obj, "kind"), "Pod");
+}
+
+/* Nobody, if there are no pods left that could be meant. */
 static void tell_all(struct idle_gpus *k, const struct work *w, const char *type, const char *reason,
 		     const char *message)
 {
-	bool alone = str_same(jsonx_str(w->top, "kind"), "Pod");
+	bool any = false;
 
 	for (size_t i = 0; i < w->n; i++)
-		if (pod_active(w->pods[i]) && pod_wants_gpu(w->pods[i]->obj))
+		if (pod_active(w->pods[i]) && pod_wants_gpu(w->pods[i]->obj)) {
 			events_note(k->events, w->pods[i]->obj, type, reason, "%s", message);
-	if (!alone)
+			any = true;
+		}
+	if (any && !is_pod(w->top))
 		events_note(k->events, w->top, type, reason, "%s", message);
 }
 
@@ -128,7 +136,7 @@ static void warn(struct idle_gpus *k, const char *key, const struct work *w, con
 
 static void spare(struct idle_gpus *k, const char *key, const struct work *w)
 {
-	if (map_remove(&k->warned, key) && w->n)
+	if (map_remove(&k->warned, key))
 		tell_all(k, w, "Normal", "GPUActive", "its GPUs are in use again");
 	map_remove(&k->ended, key);
 	workqueue_forget(k->queue, key);
@@ -141,11 +149,6 @@ static struct ref ref_of(const json_t *top)
 	const struct kind *kind = workload_of(top);
 
 	return calls_ref(jsonx_str_or(top, "apiVersion", ""), kind ? kind->plural : "", top);
-}
-
-static bool is_pod(const json_t *obj)
-{
-	return str_same(jsonx_str(obj, "kind"), "Pod");
 }
 
 /* With the revision that was read: whoever wrote meanwhile knows more. */

@@ -69,6 +69,7 @@ like "and says why" "$(get deployment serve '.metadata.annotations.stoker\.dev/i
 no_pods() { [ -z "$(kubectl get pods -l "$1" --field-selector status.phase=Running -o name)" ]; }
 for l in job-name=idler training.kubeflow.org/job-name=gang app=serve; do ok "nothing of $l runs" eventually 30 no_pods $l; done
 is "nothing was started again" "$(kubectl get pods -l job-name=idler -o name | wc -l) $(get tfjob gang .status.gangRestarts)" "$(kubectl get pods -l job-name=idler -o name | wc -l) "
+is "and nothing of it was said to be in use again" "$(kubectl get events --field-selector reason=GPUActive -o name | wc -l)" 0
 is "who uses his card is left alone" "$(kubectl get pods -l job-name=busy -o 'jsonpath={.items[*].status.phase}') $(idle job-name=busy)" 'Running '
 is "and where there is no policy nobody is told" "$(kubectl get pods -l job-name=elsewhere -o 'jsonpath={.items[*].status.phase}') $(idle job-name=elsewhere)" 'Running '
 
