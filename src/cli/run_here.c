@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
@@ -127,6 +128,7 @@ int run_here_init(struct run_here *h, struct run_here_settings *s, struct client
 	o->ns = o->ns ? o->ns : client_default_namespace(c);
 	o->cwd = h->cwd;
 	o->suffix = h->suffix;
+	o->now = clock_wall();
 	o->variable = variable;
 	if (client_is_local(c) && (!o->node || is_this_machine(o->node)))
 		o->is_missing = is_missing;
@@ -149,6 +151,7 @@ void run_here_done(struct run_here *h)
 	opt_strings_done(&s->job.env);
 	opt_strings_done(&s->job.volumes);
 	opt_strings_done(&s->job.labels);
+	opt_strings_done(&s->job.after);
 }
 
 /* Other complaints are for the job to hear. */

@@ -90,6 +90,16 @@ struct run_here_settings {
 		  .offset = RUN_AT(job.priority_class),                                                                \
 		  .arg = "NAME",                                                                                       \
 		  .help = "PriorityClass of its pods" },                                                               \
+		{ .name = "begin",                                                                                     \
+		  .type = OPT_STRING,                                                                                  \
+		  .offset = RUN_AT(job.begin),                                                                         \
+		  .arg = "TIME",                                                                                       \
+		  .help = "not before then: 14:00, \"tomorrow 9:00\", \"2026-11-20 09:00\", +2h" },                    \
+		{ .name = "after",                                                                                     \
+		  .type = OPT_STRINGS,                                                                                 \
+		  .offset = RUN_AT(job.after),                                                                         \
+		  .arg = "ok|notok|any:KIND/NAME",                                                                     \
+		  .help = "not before that has succeeded, failed or ended; may be repeated" },                         \
 		{ .name = "time",                                                                                      \
 		  .letter = 't',                                                                                       \
 		  .type = OPT_STRING,                                                                                  \

@@ -55,11 +55,12 @@ int run_job_make(const struct run_options *o, json_t **ret_job, json_t **ret_ser
 	auto_sbuf struct sbuf name = SBUF(1024);
 	json_auto_t *labels = json_object();
 	json_auto_t *spec = json_object();
+	json_auto_t *annotations = json_object();
 	json_auto_t *pod = NULL;
 	json_t *tpl;
 
 	if (run_pod_name(o, o->workers > 0, &name, e) < 0 || run_pod_labels(o, labels, e) < 0 ||
-	    run_pod_times(o, spec, e) < 0)
+	    run_pod_times(o, spec, e) < 0 || run_pod_start(o, annotations, e) < 0)
 		return -1;
 	pod = make_pod_spec(o, name.p, e);
 	if (!pod)
@@ -76,6 +77,8 @@ int run_job_make(const struct run_options *o, json_t **ret_job, json_t **ret_ser
 	}
 	*ret_job = json_pack("{s:s, s:s, s:o, s:O}", "apiVersion", "batch/v1", "kind", "Job", "metadata",
 			     run_pod_meta(o, name.p, labels), "spec", spec);
+	if (json_object_size(annotations))
+		jsonx_set_new(*ret_job, "metadata.annotations", json_incref(annotations));
 	*ret_service = o->workers ? make_service(o, name.p, labels) : NULL;
 	return 0;
 }

@@ -7,10 +7,14 @@
 
 #include "base/clock.h"
 #include "base/jsonx.h"
+#include "base/limits.h"
 #include "base/mem.h"
+#include "cli/when.h"
+#include "kinds/after.h"
 #include "kinds/names.h"
 #include "kinds/quantity.h"
 #include "kinds/walltime.h"
+#include "kinds/work_rules.h"
 
 #define NAME_BYTES 40 /* of what a made name has before its suffix */
 
@@ -421,6 +425,40 @@ json_t *run_pod_spec(const struct run_options *o, const char *name, const json_t
 		json_object_set_new(spec, "nodeSelector",
 				    json_pack("{s:o}", "kubernetes.io/hostname", jsonx_string(o->node)));
 	return json_incref(spec);
+}
+
+static int set_after(const struct run_options *o, json_t *annotations, struct err *e)
+{
+	auto_sbuf struct sbuf text = SBUF(LIMIT_ANNOTATIONS);
+	struct after *list = NULL;
+	size_t n;
+
+	for (size_t i = 0; i < o->after.n; i++)
+		sbuf_addf(&text, "%s%s", i ? "," : "", o->after.items[i]);
+	if (!text.n)
+		return o->after.n ? err_set(e, ERR_BAD_REQUEST, "--after: \"\" is no workload such as ok:job/prepare")
+				  : 0;
+	if (after_parse(text.p, &list, &n, e) < 0) {
+		e->kind = ERR_BAD_REQUEST;
+		return err_prefix(e, "--after");
+	}
+	free(list);
+	json_object_set_new(annotations, AFTER_ANNOTATION, jsonx_string(text.p));
+	return 0;
+}
+
+int run_pod_start(const struct run_options *o, json_t *annotations, struct err *e)
+{
+	char text[CLOCK_RFC3339_LEN];
+	int64_t begin;
+
+	if (o->begin) {
+		if (when_parse("--begin", o->begin, o->now, &begin, e) < 0)
+			return -1;
+		clock_rfc3339(begin, text);
+		json_object_set_new(annotations, NOT_BEFORE_ANNOTATION, json_string(text));
+	}
+	return set_after(o, annotations, e);
 }
 
 json_t *run_pod_meta(const struct run_options *o, const char *name, const json_t *labels)

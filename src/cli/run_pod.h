@@ -20,15 +20,16 @@ struct run_env_file {
 };
 
 struct run_options {
-	const char *name, *ns, *image, *cpus, *mem, *workdir, *queue, *priority_class, *node, *time, *keep;
+	const char *name, *ns, *image, *cpus, *mem, *workdir, *queue, *priority_class, *node, *time, *keep, *begin;
 	int64_t gpus, retries;
 	int64_t workers; /* 0: a single pod without a number */
 	bool remove;     /* --rm of a job that nobody watches: gone as soon as it has ended */
-	struct opt_strings env, volumes, labels;
+	struct opt_strings env, volumes, labels, after;
 	const struct run_env_file *env_files;
 	size_t nenv_files;
 	char **command;
 	int ncommand;
+	int64_t now;                              /* seconds since 1970, for --begin */
 	const char *suffix;                       /* that makes a made name unique */
 	const char *cwd;                          /* relative host paths begin here */
 	const char *mount;                        /* directory to mount at its own place, or NULL */
@@ -52,6 +53,8 @@ bool run_pod_covers(const struct opt_strings *volumes, const char *path);
 int run_pod_labels(const struct run_options *o, json_t *labels, struct err *e);
 /* Sets activeDeadlineSeconds and ttlSecondsAfterFinished. */
 int run_pod_times(const struct run_options *o, json_t *spec, struct err *e);
+/* When it may start, of --begin and --after: annotations of the workload (kinds/work_rules.h). */
+int run_pod_start(const struct run_options *o, json_t *annotations, struct err *e);
 json_t *run_pod_meta(const struct run_options *o, const char *name, const json_t *labels);
 /* The spec of a pod with one container of that name; `env` (or NULL) has the variables that --env may change.  NULL if
  * an option is wrong. */

@@ -204,6 +204,8 @@ static const char *spoken_option(const struct train_settings *s)
 		{ "no-mount", s->here.no_mount },
 		{ "queue", r->queue },
 		{ "priority-class", r->priority_class },
+		{ "begin", r->begin },
+		{ "after", r->after.n },
 		{ "time", r->time },
 		{ "keep", r->keep },
 		{ "node", r->node },

@@ -321,10 +321,9 @@ static json_t *make_policy(const struct making *m, struct err *e)
 	return json_incref(policy);
 }
 
-static json_t *make_meta(const struct making *m, const char *name, const json_t *labels)
+static json_t *make_meta(const struct making *m, const char *name, const json_t *labels, json_t *annotations)
 {
 	json_t *meta = run_pod_meta(m->run, name, labels);
-	json_auto_t *annotations = json_object();
 
 	if (streq(m->restart, "gang"))
 		json_object_set_new(annotations, "stoker.dev/restart", json_string("gang"));
@@ -339,6 +338,7 @@ static int make(struct making *m, const struct framework *f, json_t **ret, struc
 {
 	auto_sbuf struct sbuf name = SBUF(1024);
 	json_auto_t *labels = json_object();
+	json_auto_t *annotations = json_object();
 	json_auto_t *policy = NULL;
 	json_auto_t *replicas = NULL;
 	json_t *spec;
@@ -346,7 +346,7 @@ static int make(struct making *m, const struct framework *f, json_t **ret, struc
 
 	if (check_options(m->o, f, e) < 0 || parse_elastic(m, e) < 0 || check_nproc(m, e) < 0 ||
 	    check_hang(m->o, e) < 0 || run_pod_name(m->run, true, &name, e) < 0 ||
-	    run_pod_labels(m->run, labels, e) < 0)
+	    run_pod_labels(m->run, labels, e) < 0 || run_pod_start(m->run, annotations, e) < 0)
 		return -1;
 	policy = make_policy(m, e);
 	replicas = policy ? make_replicas(m, f, labels, e) : NULL;
@@ -357,7 +357,7 @@ static int make(struct making *m, const struct framework *f, json_t **ret, struc
 		f->spec(m, spec);
 	kind_api_version(f->kind, version, sizeof(version));
 	*ret = json_pack("{s:s, s:s, s:o, s:o}", "apiVersion", version, "kind", f->kind->kind, "metadata",
-			 make_meta(m, name.p, labels), "spec", spec);
+			 make_meta(m, name.p, labels, annotations), "spec", spec);
 	return 0;
 }
 

@@ -38,6 +38,15 @@ like "with the limit and advice" "$(cat "$ERR")" '^job/hungry failed with exit s
 is "a failure is tried again" "$(status s run -w --name again --retries 1 -- sh -c '[ -e tried ] && echo second || { touch tried; exit 4; }')" 0
 like "after it was told" "$(cat "$ERR")" 'again failed: exit status 4'
 is "and only the output counts" "$(cat "$OUT")" second
+s run --name first -- sleep 1 >/dev/null
+is "a job may wait for another" "$(s run -q -w --name second --after ok:job/first -- sh -c 'echo after') $(kubectl get job first -o 'jsonpath={.status.succeeded}')" "after 1"
+s run --name later --begin +1h -- true >/dev/null
+begins() { s why job/later | grep -q 'not to start before'; }
+ok "and for a time" eventually 10 begins
+s kill job/later >/dev/null
+is "what it cannot wait for is said" "$(status s run --after first -- true)" 2
+like "with what it could" "$(cat "$ERR")" "^stoker run: --after: \"first\""
+is "nor is there such a time" "$(status s run --begin noon -- true) $(head -n 1 "$ERR")" '2 stoker run: --begin: "noon" is no time such as 14:00, "tomorrow 9:00", "2026-11-20 09:00" or +2h'
 is "without --watch the name is all there is" "$(status s run --name quick -l team=vision -- true) $(cat "$OUT" "$ERR")" "0 job/quick"
 is "a name that is taken is told with advice" "$(status s run --name quick -- true)" 1
 like "it is" "$(cat "$ERR")" 'already exists; choose another --name'

@@ -4,6 +4,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/rest.h"
+#include "kinds/work_rules.h"
 #include "test.h"
 
 static char *words[] = { (char *)"python", (char *)"train.py", NULL };
@@ -139,6 +140,9 @@ TEST("every option finds its place")
 	o.node = "g1";
 	o.queue = "long";
 	o.priority_class = "high";
+	o.now = 1794773009;
+	o.begin = "+2h";
+	o.after = STRINGS("ok:job/prepare,any:pod/clean", "notok:tfjob/first");
 	o.workdir = "/w";
 	o.mount = "/home/alice";
 	o.env = STRINGS("A=1=$(B) $$", "MINE");
@@ -176,6 +180,8 @@ TEST("every option finds its place")
 	CHECK_STR(jsonx_str(job, "metadata.labels.team"), "vision");
 	CHECK_STR(json_string_value(json_object_get(jsonx_at(job, "metadata.labels"), "stoker.dev/queue")), "long");
 	CHECK(jsonx_equal(jsonx_at(job, "metadata.labels"), jsonx_at(job, "spec.template.metadata.labels")));
+	CHECK_STR(work_note(job, "stoker.dev/not-before"), "2026-11-15T22:03:29Z");
+	CHECK_STR(work_note(job, "stoker.dev/after"), "ok:job/prepare,any:pod/clean,notok:tfjob/first");
 }
 
 static const char *value_of(const json_t *job, const char *key)
@@ -217,7 +223,7 @@ TEST("a mistake is told by its option")
 {
 	static const struct {
 		struct run_options o;
-		const char *env, *volume, *label, *text;
+		const char *env, *volume, *label, *after, *text;
 	} rows[] = {
 		{ .o = { .name = "Not A Name" }, .text = "--name: \"Not A Name\" cannot be a name: " },
 		{ .o = { .name = "7up", .workers = 2 }, .text = "--name: \"7up\" cannot be a name: " },
@@ -225,6 +231,10 @@ TEST("a mistake is told by its option")
 		{ .o = { .cpus = "-1" }, .text = "--cpus: \"-1\" is no number of processors" },
 		{ .o = { .time = "soon" }, .text = "--time: \"soon\" is no time such as 90, 30m" },
 		{ .o = { .time = "0" }, .text = "--time: \"0\" is no time" },
+		{ .o = { .begin = "soon" }, .text = "--begin: \"soon\" is no time such as 14:00" },
+		{ .after = "job/x", .text = "--after: \"job/x\"" },
+		{ .after = "ok:deployment/x", .text = "--after: " },
+		{ .after = "", .text = "--after: \"\" is no workload such as ok:job/prepare" },
 		{ .o = { .keep = "ever" }, .text = "--keep: \"ever\" is no time" },
 		{ .o = { .queue = "a b" }, .text = "--queue: \"a b\" cannot be" },
 		{ .env = "OTHER", .text = "--env: OTHER is not set in your environment; write OTHER=VALUE" },
@@ -250,6 +260,8 @@ TEST("a mistake is told by its option")
 		o.time = rows[i].o.time;
 		o.keep = rows[i].o.keep;
 		o.queue = rows[i].o.queue;
+		o.begin = rows[i].o.begin;
+		o.after = strings((const char **)&rows[i].after, rows[i].after != NULL);
 		o.env = strings((const char **)&rows[i].env, rows[i].env != NULL);
 		o.volumes = strings((const char **)&rows[i].volume, rows[i].volume != NULL);
 		o.labels = strings((const char **)&rows[i].label, rows[i].label != NULL);

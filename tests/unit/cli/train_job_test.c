@@ -6,6 +6,7 @@
 #include "base/yamlx.h"
 #include "cli/train_guess.h"
 #include "kinds/rest.h"
+#include "kinds/work_rules.h"
 #include "test.h"
 
 static const char *script = "";
@@ -126,6 +127,8 @@ TEST("every option of a training job finds its place")
 	run.time = "1h";
 	run.keep = "2d";
 	run.queue = "night";
+	run.begin = "2026-11-20T07:00:00Z";
+	run.after = (struct opt_strings){ .items = (const char *[]){ "ok:job/prepare" }, .n = 1 };
 	o.restart = "gang";
 	o.backoff = 3;
 	o.hang_after = "10m";
@@ -144,6 +147,8 @@ TEST("every option of a training job finds its place")
 	CHECK_STR(json_string_value(json_object_get(jsonx_at(job, "metadata.annotations"), "stoker.dev/hang-after")),
 		  "10m");
 	CHECK_STR(json_string_value(json_object_get(jsonx_at(job, "metadata.labels"), "stoker.dev/queue")), "night");
+	CHECK_STR(work_note(job, "stoker.dev/not-before"), "2026-11-20T07:00:00Z");
+	CHECK_STR(work_note(job, "stoker.dev/after"), "ok:job/prepare");
 	CHECK_STR(jsonx_str(job, "spec.nprocPerNode"), "4");
 	CHECK_STR(jsonx_str(worker, "restartPolicy"), "OnFailure");
 	CHECK(!jsonx_at(pod, "restartPolicy"));
