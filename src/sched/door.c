@@ -14,6 +14,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/idle_gpu.h"
+#include "kinds/workloads.h"
 #include "sched/door_usage.h"
 #include "sched/forecast.h"
 #include "sched/parts.h"
@@ -34,7 +35,7 @@ struct door {
 	struct loop_hook work;
 	int64_t spent_ns; /* on the present one, or the last */
 	int64_t made_ns;  /* when that was done; monotonic */
-	char *name;       /* name_of()'s */
+	char *name;       /* what was last given away by name_other() or find_source() */
 };
 
 static struct door *door_of(struct scheduler *s)
@@ -144,8 +145,28 @@ static char *name_work(struct door *d, const struct work *work, char between)
 /* Only of the same namespace: whoever may see the one may see the other. */
 struct reader {
 	struct door *door;
+	const struct work *work;
 	const char *ns;
 };
+
+static const char *find_source(void *arg, unsigned holds)
+{
+	const struct reader *r = arg;
+	struct door *d = r->door;
+
+	for (size_t i = 0; d->config.rules && i < r->work->n; i++) {
+		const json_t *pod = pod_of(d, r->work->members[i].id);
+		const json_t *who = pod ? rules_source(d->config.rules, pod, holds) : NULL;
+		const struct kind *kind = who == pod ? NULL : workload_of(who);
+
+		if (!who || (who != pod && !kind))
+			continue;
+		free(d->name);
+		d->name = xasprintf("%s/%s", kind ? kind->singular : "pod", jsonx_str_or(who, "metadata.name", ""));
+		return d->name;
+	}
+	return NULL;
+}
 
 static const char *name_other(void *arg, const struct work *other)
 {
@@ -249,7 +270,7 @@ static json_t *row_of(struct door *d, struct work *work, bool words)
 {
 	const struct feed_pod *p = first_pod(d, work);
 	auto_free char *name = name_work(d, work, '/');
-	struct reader reader = { .door = d, .ns = p ? p->ns : "" };
+	struct reader reader = { .door = d, .work = work, .ns = p ? p->ns : "" };
 	struct why_view v = {
 		.world = d->config.world,
 		.work = work,
@@ -260,6 +281,7 @@ static json_t *row_of(struct door *d, struct work *work, bool words)
 		.foretold = forecast_covers(d->forecast, work->key),
 		.now_ms = now_ms(),
 		.name = name_other,
+		.source = find_source,
 		.arg = &reader,
 	};
 	const char *state = why_state(&v);

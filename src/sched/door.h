@@ -6,6 +6,7 @@
 #include "client/client.h"
 #include "loop/scheduler.h"
 #include "sched/feed.h"
+#include "sched/rules.h"
 
 struct door;
 struct books;
@@ -16,6 +17,7 @@ struct door_config {
 	struct world_config world_config;
 	const struct feed *feed;
 	const struct informer *pods, *nodes, *queues;
+	const struct rules *rules;
 };
 
 struct door *door_new(const struct door_config *config);

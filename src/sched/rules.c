@@ -213,6 +213,21 @@ void rules_read(struct rules *r, const json_t *pod, struct pod_work *pw)
 	}
 }
 
+const json_t *rules_source(const struct rules *r, const json_t *pod, unsigned holds)
+{
+	const json_t *latest = NULL;
+	const json_t *obj = pod;
+
+	for (int i = 0; obj && i < HIGHEST; i++) {
+		if (holds & work_holds(obj))
+			return obj;
+		if (!holds && work_not_before(obj) > (latest ? work_not_before(latest) : 0))
+			latest = obj;
+		obj = owners_above(r->owners, obj);
+	}
+	return latest;
+}
+
 void rules_forget(struct rules *r, const char *uid)
 {
 	crowd_leave(r, uid);

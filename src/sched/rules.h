@@ -24,6 +24,9 @@ void rules_free(struct rules *r);
 bool rules_synced(const struct rules *r);
 /* Adds what holds the pod to its facts; texts are borrowed until the next turn. */
 void rules_read(struct rules *r, const json_t *pod, struct pod_work *pw);
+/* Who says it, the pod or the nearest workload above it: one of these holds, or without any the time before which it is
+ * not to start.  Borrowed; NULL: nobody does. */
+const json_t *rules_source(const struct rules *r, const json_t *pod, unsigned holds);
 /* It is gone. */
 void rules_forget(struct rules *r, const char *uid);
 

@@ -514,7 +514,8 @@ static struct sched *make(struct client *c, int64_t half_life)
 						  .feed = &s->feed,
 						  .pods = s->pods,
 						  .nodes = s->nodes,
-						  .queues = s->queues });
+						  .queues = s->queues,
+						  .rules = s->rules });
 	return s;
 }
 

@@ -27,6 +27,9 @@ struct why_view {
 	/* What another work is called, such as "job a1"; NULL: whoever reads this may not know.  Borrowed until the
 	 * next call. */
 	const char *(*name)(void *arg, const struct work *other);
+	/* Which object holds it (by one of these holds), or says when it may start (0): "job/a1".  NULL, also as an
+	 * answer: its pod.  Borrowed until the next call. */
+	const char *(*source)(void *arg, unsigned holds);
 	void *arg;
 };
 void why_sentence(const struct why_view *v, struct sbuf *out);

@@ -13,19 +13,31 @@ static void begin(struct sbuf *out)
 
 /* ---- not now, by someone's will ---- */
 
+/* "job/a1 -n lab" */
+static void say_source(const struct why_view *v, unsigned holds, struct sbuf *out)
+{
+	const char *source = v->source ? v->source(v->arg, holds) : NULL;
+
+	sbuf_addf(out, "%s%s -n %s", source ? "" : "pod/", source ? source : v->pod, v->ns);
+}
+
 static void help_held(const struct why_view *v, struct sbuf *out)
 {
+	/* No command knows of the system's: whoever set it takes the whole annotation away. */
 	static const struct {
 		unsigned holds;
-		const char *who;
-	} rows[] = { { HOLD_USER, "" }, { HOLD_OPERATOR, "an operator: " }, { HOLD_SYSTEM, "an admin: " } };
+		const char *before, *after;
+	} rows[] = { { HOLD_USER, "`stoker release ", "` releases it" },
+		     { HOLD_OPERATOR, "an operator: `stoker release --operator ", "` releases it" },
+		     { HOLD_SYSTEM, "an admin: `kubectl annotate ", " " HOLD_ANNOTATION "-` releases it" } };
 	unsigned holds = v->work->holds;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (holds & rows[i].holds) {
 			begin(out);
-			sbuf_addf(out, "%s`kubectl annotate pod %s -n %s %s-` releases it", rows[i].who, v->pod, v->ns,
-				  HOLD_ANNOTATION);
+			sbuf_adds(out, rows[i].before);
+			say_source(v, rows[i].holds, out);
+			sbuf_adds(out, rows[i].after);
 		}
 	if (holds & HOLD_AFTER) {
 		begin(out);
@@ -44,8 +56,9 @@ static void help_held(const struct why_view *v, struct sbuf *out)
 static void help_not_before(const struct why_view *v, struct sbuf *out)
 {
 	begin(out);
-	sbuf_addf(out, "`kubectl annotate pod %s -n %s %s-` lets it start earlier", v->pod, v->ns,
-		  NOT_BEFORE_ANNOTATION);
+	sbuf_adds(out, "`kubectl annotate ");
+	say_source(v, 0, out);
+	sbuf_adds(out, " " NOT_BEFORE_ANNOTATION "-` lets it start earlier");
 }
 
 /* ---- queues ---- */

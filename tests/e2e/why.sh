@@ -55,9 +55,24 @@ like "and a walltime would help" "$(why small)" 'give a walltime: a job of at mo
 
 job held 1 '' '' 'annotations: {stoker.dev/hold: user}' | start
 ok "held, and how to release it" eventually 20 says '^job/held is held: in queue batch; held by its user$' held
-command=$(why held | sed -n 's/.*`\(kubectl annotate .*\)` releases it.*/\1/p')
-ok "the command that it shows works" bash -c "$command"
+# released NAME: does what is advised.
+released() {
+	local command
+	command=$(why "$1" | sed -n 's/.*`\(stoker release .*\)` releases it.*/\1/p')
+	bash -c "${command/stoker/$STOKER} --socket $SOCKET"
+}
+like "which is its pod's" "$(why held)" '`stoker release pod/held-[a-z0-9]+ -n lab` releases it'
+ok "the command that it shows works" released held
 ok "and it is held no more" eventually 20 says '^job/held is waiting: ' held
+"$STOKER" hold job/held -n lab --socket "$SOCKET" >/dev/null
+ok "held by way of its Job" eventually 20 says '`stoker release job/held -n lab` releases it$' held
+ok "the command for that works" released held
+ok "too" eventually 20 says '^job/held is waiting: ' held
+k annotate job held stoker.dev/not-before=2100-01-01T00:00:00Z >/dev/null
+ok "a time is taken away where it is said" eventually 20 says '`kubectl annotate job/held -n lab stoker.dev/not-before-` lets it start earlier' held
+k annotate job held stoker.dev/not-before- >/dev/null
+timeless() { ! says 'not to start before' held; }
+ok "as well" eventually 20 timeless
 job nowhere 1 '' '' 'labels: {stoker.dev/queue: nigt}' | start 2>/dev/null
 kubectl create -f - >/dev/null <<'END'
 apiVersion: stoker.dev/v1

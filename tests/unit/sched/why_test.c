@@ -285,16 +285,20 @@ TEST("why: held, not before, queues that are stopped or not there")
 		const char *answer;
 	} rows[] = {
 		{ { .name = "u", .holds = HOLD_USER },
-		  "in queue batch; held by its user | `kubectl annotate pod u -n lab stoker.dev/hold-` releases it" },
+		  "in queue batch; held by its user | `stoker release pod/u -n lab` releases it" },
 		{ { .name = "o", .holds = HOLD_OPERATOR },
-		  "in queue batch; held by an operator | an operator: `kubectl annotate pod o -n lab stoker.dev/hold-` "
+		  "in queue batch; held by an operator | an operator: `stoker release --operator pod/o -n lab` "
+		  "releases "
+		  "it" },
+		{ { .name = "y", .holds = HOLD_SYSTEM },
+		  "in queue batch; held by the system | an admin: `kubectl annotate pod/y -n lab stoker.dev/hold-` "
 		  "releases it" },
 		{ { .name = "t", .not_before = T0 + 90 * MINUTE },
-		  "first in queue batch; not to start before 11:30, expected start 11:30 | `kubectl annotate pod t -n "
+		  "first in queue batch; not to start before 11:30, expected start 11:30 | `kubectl annotate pod/t -n "
 		  "lab stoker.dev/not-before-` lets it start earlier" },
 		{ { .name = "d", .not_before = T0 + 24 * 60 * MINUTE },
 		  "second in queue batch; not to start before 2026-01-02 10:00, expected start 2026-01-02 10:00 | "
-		  "`kubectl annotate pod d -n lab stoker.dev/not-before-` lets it start earlier" },
+		  "`kubectl annotate pod/d -n lab stoker.dev/not-before-` lets it start earlier" },
 		{ { .name = "s", .queue = "night" },
 		  "first in queue night; queue night is stopped | an admin: `kubectl patch queue night --type merge -p "
 		  "'{\"spec\":{\"started\":true}}'` starts it; or `kubectl label pod s -n lab --overwrite "
