@@ -113,7 +113,7 @@ static bool is_owner(struct api *api, const struct caller *c, const json_t *job)
 		return true;
 	return !pbs_is_operator(api, c) &&
 	       stored_namespace(api, jsonx_str_or(job, "metadata.namespace", ""), &namespace, &e) == 0 &&
-	       streq(queue_note(namespace, "stoker.dev/owner"), owner);
+	       streq(work_note(namespace, "stoker.dev/owner"), owner);
 }
 
 static int check_owners(struct api *api, const struct caller *c, const json_t *job, const json_t *spec,
@@ -263,7 +263,7 @@ static json_t *without_defaults(const json_t *obj, const json_t *old)
 {
 	json_t *resources = jsonx_copy(jsonx_at(obj, "spec.resources"));
 	const json_t *was = jsonx_at(old, "spec.resources");
-	struct str rest = str_of(queue_note(old, PBS_DEFAULTS_ANNOTATION));
+	struct str rest = str_of(work_note(old, PBS_DEFAULTS_ANNOTATION));
 	struct str part;
 
 	while (rest.n && str_split(&rest, ',', &part)) {

@@ -36,7 +36,7 @@ static int64_t amount(const json_t *node, const char *resource)
 static struct pbs_machine machine_of(const json_t *node)
 {
 	int64_t np;
-	const char *told = queue_note(node, NP_ANNOTATION);
+	const char *told = work_note(node, NP_ANNOTATION);
 
 	if (!str_int64(told, 0, INT32_MAX, &np))
 		np = amount(node, "cpu");

@@ -49,7 +49,7 @@ int pbs_admit_pod(struct api *api, const struct api_request *req, json_t *pod, c
 	if (find_job(api, req->ns, pod, &job, e) < 0)
 		return -1;
 	owner = jsonx_str_or(job, "spec.owner", "");
-	if (!str_same(queue_note(pod, USER_ANNOTATION), owner))
+	if (!str_same(work_note(pod, USER_ANNOTATION), owner))
 		return refuse(pod, "it is not its PBSJob's owner's", e);
 	acc = accounts_find(api_accounts(api), owner, e);
 	if (!acc)

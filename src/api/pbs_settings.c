@@ -118,7 +118,7 @@ int pbs_may_act(struct api *api, const struct caller *c, const json_t *job, stru
 	/* Who has rights in a user's own namespace acts there as that user. */
 	if (stored_namespace(api, jsonx_str_or(job, "metadata.namespace", ""), &namespace, e) < 0)
 		return -1;
-	if (*owner && streq(queue_note(namespace, "stoker.dev/owner"), owner))
+	if (*owner && streq(work_note(namespace, "stoker.dev/owner"), owner))
 		return 0;
 	return pbs_error_set(e, ERR_FORBIDDEN, PBSE_PERM, "operation not permitted");
 }

@@ -78,7 +78,7 @@ static int find_owner(struct api *api, const struct api_request *req, const char
 
 	if (stored_namespace(api, req->ns, &namespace, e) < 0)
 		return -1;
-	home = queue_note(namespace, OWNER_ANNOTATION);
+	home = work_note(namespace, OWNER_ANNOTATION);
 	if (*home)
 		*ret = xstrdup(home);
 	else if (req->caller == &caller_system || (pbs_is_admin(req->caller) && *said))

@@ -20,7 +20,7 @@
 int submission_init(struct submission *s, struct api *api, const struct api_request *req, const json_t *obj,
 		    struct err *e)
 {
-	const char *user = queue_note(obj, USER_ANNOTATION);
+	const char *user = work_note(obj, USER_ANNOTATION);
 
 	*s = (struct submission){ .api = api, .req = req, .obj = obj };
 	if (!queue_is_pod(req->kind))

@@ -16,6 +16,7 @@
 #include "base/map.h"
 #include "kinds/queue.h"
 #include "kinds/queue_limits.h"
+#include "kinds/work_rules.h"
 
 #define TIME_NONE (-1)
 
@@ -72,7 +73,6 @@ bool queue_counts(const struct kind *k, const json_t *obj);
 int64_t queue_jobs(const struct kind *k, const json_t *obj);
 /* The label, or "". */
 const char *queue_label(const json_t *obj);
-const char *queue_note(const json_t *obj, const char *annotation);
 /* Every queue that a workload's templates name, and every time that it asks for; the value is an integer in seconds, or
  * a text.  fn returns -1 to end it. */
 struct queue_visit {

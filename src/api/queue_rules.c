@@ -62,7 +62,7 @@ int queue_of_namespace(struct api *api, const char *ns, char out[64], struct err
 	if (stored_namespace(api, ns, &namespace, e) < 0)
 		return -1;
 	name = queue_label(namespace);
-	name = *name ? name : queue_note(namespace, QUEUE_LABEL);
+	name = *name ? name : work_note(namespace, QUEUE_LABEL);
 	snprintf(out, 64, "%s", name);
 	return 0;
 }
@@ -161,7 +161,7 @@ static int assign_pod(struct api *api, const struct api_request *req, json_t *po
 
 static bool same_note(const json_t *a, const json_t *b, const char *annotation)
 {
-	return streq(queue_note(a, annotation), queue_note(b, annotation));
+	return streq(work_note(a, annotation), work_note(b, annotation));
 }
 
 /* A label that is gone comes back; another one moves a pod that still waits. */

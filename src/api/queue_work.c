@@ -7,6 +7,7 @@
 #include "kinds/pbs_array.h"
 #include "kinds/pod_templates.h"
 #include "kinds/walltime.h"
+#include "kinds/workloads.h"
 
 bool queue_is_pod(const struct kind *k)
 {
@@ -23,25 +24,9 @@ bool queue_mentions(struct str body, const char *word)
 	return memmem(body.p, body.n, word, strlen(word)) != NULL;
 }
 
-static bool has_ended(const json_t *obj)
-{
-	static const char *const ends[] = { "Complete", "Succeeded", "Failed" };
-	const char *phase = jsonx_str_or(obj, "status.phase", "");
-	const json_t *c;
-	size_t i;
-
-	if (streq(phase, "Succeeded") || streq(phase, "Failed") || str_same(jsonx_str(obj, "status.state"), "C"))
-		return true;
-	json_array_foreach (jsonx_at(obj, "status.conditions"), i, c)
-		for (size_t k = 0; k < ARRAY_SIZE(ends); k++)
-			if (str_same(jsonx_str(c, "type"), ends[k]) && str_same(jsonx_str(c, "status"), "True"))
-				return true;
-	return false;
-}
-
 bool queue_counts(const struct kind *k, const json_t *obj)
 {
-	return queue_concerns(k) && !pod_owner_controller(obj) && !has_ended(obj);
+	return queue_concerns(k) && !pod_owner_controller(obj) && workload_end(k, obj) == WORKLOAD_GOES_ON;
 }
 
 int64_t queue_jobs(const struct kind *k, const json_t *obj)
@@ -65,13 +50,6 @@ const char *queue_label(const json_t *obj)
 	const char *name = json_string_value(json_object_get(jsonx_at(obj, "metadata.labels"), QUEUE_LABEL));
 
 	return name ? name : "";
-}
-
-const char *queue_note(const json_t *obj, const char *annotation)
-{
-	const char *text = json_string_value(json_object_get(jsonx_at(obj, "metadata.annotations"), annotation));
-
-	return text ? text : "";
 }
 
 int64_t queue_seconds(const json_t *value)
@@ -198,16 +176,10 @@ int queue_visit(const struct kind *k, const json_t *obj, const struct queue_visi
 
 static unsigned strong_holds(const json_t *part)
 {
-	static const char *const names[] = { "operator", "system" };
-	struct str rest = str_of(queue_note(part, HOLD_ANNOTATION));
-	struct str word;
-	unsigned holds = 0;
+	unsigned holds;
 
-	while (rest.n && str_split(&rest, ',', &word))
-		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-			if (str_eq(str_trim(word), names[i]))
-				holds |= 1u << i;
-	return holds;
+	hold_parse(work_note(part, HOLD_ANNOTATION), &holds);
+	return holds & (HOLD_WORD_OPERATOR | HOLD_WORD_SYSTEM);
 }
 
 static void add_holds(void *arg, const json_t *template)

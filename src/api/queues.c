@@ -183,8 +183,8 @@ static struct entry *entry_new(const struct kind *k, const json_t *obj)
 	n->uid = xstrdup(jsonx_str_or(obj, "metadata.uid", ""));
 	n->ns = xstrdup(jsonx_str_or(obj, "metadata.namespace", ""));
 	n->queue = xstrdup(*queue ? queue : QUEUE_DEFAULT);
-	n->user = xstrdup(queue_note(obj, n->pod ? USER_ANNOTATION : CREATOR_ANNOTATION));
-	n->group = xstrdup(n->pod ? queue_note(obj, GROUP_ANNOTATION) : "");
+	n->user = xstrdup(work_note(obj, n->pod ? USER_ANNOTATION : CREATOR_ANNOTATION));
+	n->group = xstrdup(n->pod ? work_note(obj, GROUP_ANNOTATION) : "");
 	n->jobs.v[LIMIT_QUEUED] = queue_jobs(k, obj);
 	return n;
 }
@@ -197,9 +197,9 @@ static void find_user(struct queues *qs, struct entry *n)
 	struct err e = ERR_INIT;
 
 	if (!n->pod && stored_namespace(qs->api, n->ns, &namespace, &e) == 0 &&
-	    *queue_note(namespace, OWNER_ANNOTATION)) {
+	    *work_note(namespace, OWNER_ANNOTATION)) {
 		free(n->user);
-		n->user = xstrdup(queue_note(namespace, OWNER_ANNOTATION));
+		n->user = xstrdup(work_note(namespace, OWNER_ANNOTATION));
 	}
 	if (!n->pod && *n->user && (acc = accounts_find(api_accounts(qs->api), n->user, &e))) {
 		free(n->group);

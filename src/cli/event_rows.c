@@ -188,10 +188,8 @@ void events_table(const json_t *events, bool with_namespace, bool clock, int64_t
 	size_t i;
 
 	*ret = clock ? TABLE(clock_columns) : TABLE(columns);
-	if (!with_namespace) {
-		ret->columns++;
-		ret->ncolumns--;
-	}
+	if (!with_namespace)
+		table_drop_first(ret);
 	json_array_foreach ((json_t *)events, i, e)
 		add_row(e, with_namespace, clock, now, ret);
 }

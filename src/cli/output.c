@@ -156,6 +156,12 @@ void table_addf(struct table *t, enum tint tint, const char *fmt, ...)
 	table_add(t, tint, text);
 }
 
+void table_drop_first(struct table *t)
+{
+	t->columns++;
+	t->ncolumns--;
+}
+
 size_t table_rows(const struct table *t)
 {
 	return t->n / t->ncolumns;

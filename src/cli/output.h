@@ -74,6 +74,8 @@ void table_done(struct table *t);
 /* The next cell, from left to right; NULL or "" shows as "-". */
 void table_add(struct table *t, enum tint tint, const char *text);
 void table_addf(struct table *t, enum tint tint, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Before any cell: the first column, a namespace as a rule, is not wanted. */
+void table_drop_first(struct table *t);
 size_t table_rows(const struct table *t);
 /* Title and rows, each with its newline.  `width` 0: as wide as it is. */
 void table_text(const struct table *t, bool wide, bool colours, int width, struct sbuf *out);

@@ -341,10 +341,8 @@ static void add_row(const struct ps_row *row, bool with_namespace, int64_t now, 
 void ps_rows_table(const struct ps_row *rows, size_t n, bool with_namespace, int64_t now, struct table *ret)
 {
 	*ret = TABLE(columns);
-	if (!with_namespace) {
-		ret->columns++;
-		ret->ncolumns--;
-	}
+	if (!with_namespace)
+		table_drop_first(ret);
 	for (size_t i = 0; i < n; i++)
 		add_row(&rows[i], with_namespace, now, ret);
 }

@@ -34,24 +34,9 @@ void queue_size_text(const json_t *row, struct sbuf *out)
 		sbuf_addf(out, "%g CPU%s", cpus, cpus == 1 ? "" : "s");
 }
 
+/* The first is left out where all are of one. */
 static const struct table_column columns[] = {
-	{ "QUEUE" },
-	{ "POS", .right = true },
 	{ "NAMESPACE" },
-	{ "NAME" },
-	{ "USER" },
-	{ "SIZE" },
-	{ "WALLTIME", .right = true },
-	{ "STATE" },
-	{ "START" },
-	{ "ENDS BY" },
-	{ "PRIORITY", .wide = true, .right = true },
-	{ "SUBMITTED", .wide = true },
-	{ "REASON", .wide = true, .cut = true },
-};
-
-/* The same without the namespace. */
-static const struct table_column own_columns[] = {
 	{ "QUEUE" },
 	{ "POS", .right = true },
 	{ "NAME" },
@@ -102,13 +87,13 @@ static void add_row(struct table *t, const json_t *row, bool with_namespace, int
 	queue_size_text(row, &size);
 	if (jsonx_at(row, "walltime"))
 		walltime_text(jsonx_int_or(row, "walltime", 0), walltime);
+	if (with_namespace)
+		table_add(t, TINT_NONE, jsonx_str(row, "namespace"));
 	table_add(t, TINT_NONE, jsonx_str(row, "queue"));
 	if (position)
 		table_addf(t, TINT_NONE, "%lld", (long long)position);
 	else
 		table_add(t, TINT_NONE, NULL);
-	if (with_namespace)
-		table_add(t, TINT_NONE, jsonx_str(row, "namespace"));
 	table_add(t, TINT_NONE, jsonx_str(row, "name"));
 	table_add(t, TINT_NONE, jsonx_str(row, "user"));
 	table_add(t, TINT_NONE, size.p);
@@ -130,7 +115,9 @@ void queue_table(const json_t *rows, bool with_namespace, int64_t now, struct ta
 	json_t *row;
 	size_t i;
 
-	*ret = with_namespace ? TABLE(columns) : TABLE(own_columns);
+	*ret = TABLE(columns);
+	if (!with_namespace)
+		table_drop_first(ret);
 	json_array_foreach ((json_t *)rows, i, row)
 		add_row(ret, row, with_namespace, now);
 }

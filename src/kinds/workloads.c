@@ -153,7 +153,7 @@ bool workload_ends(const struct kind *k)
 enum workload_end workload_end(const struct kind *k, const json_t *obj)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
-		if (ends[i].kind == k)
+		if (ends[i].kind == k || ends[i].kind == k->storage)
 			return ends[i].end(obj);
 	return WORKLOAD_GOES_ON;
 }

@@ -120,7 +120,7 @@ is "running ones come first" "$(sed -n 2p <<<"$out" | awk '{ print $3 }')" job/a
 is "one queue alone" "$(queue night -o json | jq -r '.items[].name')" job/late
 like "wide has the reason" "$(queue -o wide)" 'job/big.*needs 4 GPUs on one node'
 like "an unknown queue" "$(queue nope)" 'there is no queue "nope"'
-like "with -A there are namespaces" "$(queue -A)" '^QUEUE +POS +NAMESPACE +NAME'
+like "with -A there are namespaces" "$(queue -A)" '^NAMESPACE +QUEUE +POS +NAME'
 timeout -s INT 3 "$STOKER" queue --socket "$SOCKET" -n lab -w >"$T/watch" 2>&1
 like "--watch shows it, and ends on Ctrl-C" "$? $(cat "$T/watch")" '^(124|130) '
 like "with rows" "$(cat "$T/watch")" 'job/big'

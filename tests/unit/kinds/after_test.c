@@ -4,6 +4,7 @@
 #include "api/sample_json.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/rest.h"
 #include "kinds/work_rules.h"
 #include "kinds/workloads.h"
 #include "test.h"
@@ -140,4 +141,11 @@ TEST("each kind of workload ends in its own way")
 
 		CHECK_INT(workload_end(workload_named(str_of(rows[i].kind)), obj), rows[i].want);
 	}
+}
+
+TEST("a workload has ended by whatever version it is read")
+{
+	json_auto_t *obj = sample_json("{'status':{'conditions':[{'type':'Failed','status':'True'}]}}");
+
+	CHECK_INT(workload_end(&kind_tfjob_v1alpha2, obj), WORKLOAD_ENDED_BADLY);
 }
