@@ -193,6 +193,7 @@ static void begin_build(struct forecast *f, int64_t now_ms)
 	f->world = world_new(&f->source.config);
 	copy_queues(f);
 	copy_blocks(f);
+	space_copy_namespaces(world_space(f->world), world_space(f->source.world));
 	use = fair_save(world_fair(f->source.world));
 	fair_load(world_fair(f->world), use, now_ms);
 	f->sim = sim_new(f->world, now_ms);

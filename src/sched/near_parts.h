@@ -24,7 +24,7 @@ struct clause {
 	bool everywhere;   /* in all namespaces */
 	char **namespaces; /* or in these */
 	size_t n, cap;
-	struct selector *among; /* or those that it means, by their name; NULL: none */
+	struct selector *among; /* or those that it means, by their labels; NULL: none */
 	struct selector *labels;
 };
 
@@ -82,7 +82,6 @@ struct spread {
 struct near_rules {
 	struct tie **need, **shun;
 	size_t nneed, nshun, cap_need, cap_shun;
-	bool self; /* it is of the crowd that it needs */
 	struct wish *wishes;
 	size_t nwishes, cap_wishes;
 	struct spread *spreads;
@@ -96,10 +95,11 @@ struct sitter {
 };
 
 struct neighbours {
-	struct map by_text; /* of crowds */
+	struct map by_text;    /* of crowds */
+	struct map namespaces; /* name -> labels, json_t */
 	struct crowd **crowds;
 	size_t ncrowds, cap_crowds;
-	uint64_t purge; /* grows when a crowd goes */
+	uint64_t purge; /* grows when a crowd goes, or a namespace has other labels */
 	struct topology **topologies;
 	size_t ntopologies, cap_topologies;
 	size_t nodes; /* numbers that there is room for */
@@ -110,7 +110,7 @@ struct neighbours {
 	} * sitters; /* by node */
 };
 
-bool crowd_has(const struct crowd *c, const char *namespace, const json_t *labels);
+bool crowd_has(const struct neighbours *nb, const struct crowd *c, const char *namespace, const json_t *labels);
 /* One reference; takes over the clauses. */
 struct tie *tie_of(struct neighbours *nb, struct clause *clauses, size_t n, const char *text, const char *key);
 void tie_unref(struct neighbours *nb, struct tie *t);

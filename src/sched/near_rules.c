@@ -118,7 +118,6 @@ static void read_needs(const struct reading *r, const json_t *terms)
 			add_clause(r, &list, term);
 		t = tie_of(r->nb, list.items, list.n, list.text.p, jsonx_str_or(one, "topologyKey", ""));
 		t->crowd->hopes++;
-		r->rules->self = crowd_has(t->crowd, r->namespace, r->labels);
 		ARRAY_PUSH(r->rules->need, r->rules->nneed, r->rules->cap_need, t);
 		sbuf_done(&list.text);
 	}
@@ -154,7 +153,7 @@ static void read_spreads(const struct reading *r, const json_t *list)
 		};
 
 		s.tie->crowd->hopes++;
-		s.self = crowd_has(s.tie->crowd, r->namespace, r->labels);
+		s.self = crowd_has(r->nb, s.tie->crowd, r->namespace, r->labels);
 		r->rules->soft |= !s.hard;
 		ARRAY_PUSH(r->rules->spreads, r->rules->nspreads, r->rules->cap_spreads, s);
 	}
@@ -303,15 +302,22 @@ static enum near_verdict judge_spread(const struct near_rules *r, size_t node)
 
 /* --- judging --- */
 
-static bool is_first(const struct near_rules *r)
+/* All needs are of one crowd. */
+static bool is_first(struct neighbours *nb, struct who *w, const struct near_rules *r)
 {
 	for (size_t i = 0; i < r->nneed; i++)
 		if (r->need[i]->have_all)
 			return false;
-	return r->self;
+	if (!w)
+		return false;
+	who_refresh(nb, w);
+	for (size_t i = 0; i < w->nin; i++)
+		if (w->in[i] == r->need[0]->crowd)
+			return true;
+	return false;
 }
 
-static bool needs_met(const struct near_rules *r, size_t node)
+static bool needs_met(struct neighbours *nb, struct who *w, const struct near_rules *r, size_t node)
 {
 	bool met = true;
 
@@ -322,7 +328,7 @@ static bool needs_met(const struct near_rules *r, size_t node)
 			return false;
 		met &= r->need[i]->have[d] > 0;
 	}
-	return met || is_first(r);
+	return met || is_first(nb, w, r);
 }
 
 static bool shuns(const struct near_rules *r, size_t node)
@@ -400,7 +406,7 @@ enum near_verdict near_judge(struct neighbours *nb, struct who *w, const struct 
 
 	if (v != NEAR_OK)
 		return v;
-	if (r && r->nneed && !needs_met(r, node))
+	if (r && r->nneed && !needs_met(nb, w, r, node))
 		return NEAR_AFFINITY;
 	if (r && shuns(r, node))
 		return NEAR_ANTI;

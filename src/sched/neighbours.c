@@ -10,11 +10,17 @@
 #include "base/mem.h"
 #include "sched/near_parts.h"
 
+static void decref(void *v)
+{
+	json_decref(v);
+}
+
 struct neighbours *neighbours_new(void)
 {
 	struct neighbours *nb = xcalloc(1, sizeof(*nb));
 
 	map_init(&nb->by_text, NULL);
+	map_init(&nb->namespaces, decref);
 	return nb;
 }
 
@@ -31,6 +37,7 @@ void neighbours_free(struct neighbours *nb)
 	free(nb->crowds);
 	free(nb->topologies);
 	map_done(&nb->by_text);
+	map_done(&nb->namespaces);
 	free(nb);
 }
 
@@ -119,7 +126,7 @@ void who_refresh(struct neighbours *nb, struct who *w)
 		return;
 	labels = who_labels(w);
 	for (; w->known < nb->ncrowds; w->known++)
-		if (crowd_has(nb->crowds[w->known], w->namespace, labels))
+		if (crowd_has(nb, nb->crowds[w->known], w->namespace, labels))
 			ARRAY_PUSH(w->in, w->nin, w->cap_in, nb->crowds[w->known]);
 }
 
@@ -197,25 +204,31 @@ static void topology_unref(struct neighbours *nb, struct topology *t)
 
 /* --- crowds --- */
 
-static bool clause_holds(const struct clause *c, const char *namespace, const json_t *labels)
+/* Those of one that nobody has told of are the one that each has. */
+static bool is_among(const struct neighbours *nb, const struct selector *among, const char *namespace)
+{
+	json_t *labels = map_find(&nb->namespaces, namespace);
+	json_auto_t *name = labels ? json_incref(labels) : json_pack("{s:s}", "kubernetes.io/metadata.name", namespace);
+
+	return selector_match_labels(among, name);
+}
+
+static bool clause_holds(const struct neighbours *nb, const struct clause *c, const char *namespace,
+			 const json_t *labels)
 {
 	bool inside = c->everywhere;
 
 	for (size_t i = 0; i < c->n && !inside; i++)
 		inside = streq(c->namespaces[i], namespace);
-	if (!inside && c->among) {
-		/* Namespaces have no labels here but the one that each has. */
-		json_auto_t *name = json_pack("{s:s}", "kubernetes.io/metadata.name", namespace);
-
-		inside = selector_match_labels(c->among, name);
-	}
+	if (!inside && c->among)
+		inside = is_among(nb, c->among, namespace);
 	return inside && c->labels && selector_match_labels(c->labels, labels);
 }
 
-bool crowd_has(const struct crowd *c, const char *namespace, const json_t *labels)
+bool crowd_has(const struct neighbours *nb, const struct crowd *c, const char *namespace, const json_t *labels)
 {
 	for (size_t i = 0; i < c->n; i++)
-		if (!clause_holds(&c->clauses[i], namespace, labels))
+		if (!clause_holds(nb, &c->clauses[i], namespace, labels))
 			return false;
 	return true;
 }
@@ -432,6 +445,40 @@ void neighbours_set_node(struct neighbours *nb, size_t node, const json_t *label
 			tie_widen(nb->crowds[i]->ties[k]);
 	for (size_t i = 0; i < here->n; i++)
 		count_sitter(nb, &here->items[i], node, 1);
+}
+
+static void count_namespace(struct neighbours *nb, const char *name, int sign)
+{
+	for (size_t i = 0; i < nb->nodes; i++)
+		for (size_t k = 0; k < nb->sitters[i].n; k++)
+			if (streq(nb->sitters[i].items[k].who->namespace, name))
+				count_in_crowds(nb, nb->sitters[i].items[k].who, i, sign);
+}
+
+bool neighbours_set_namespace(struct neighbours *nb, const char *name, const json_t *labels)
+{
+	const json_t *before = map_find(&nb->namespaces, name);
+
+	if (before == labels || (before && labels && json_equal(before, labels)))
+		return false;
+	count_namespace(nb, name, -1);
+	if (labels)
+		map_set(&nb->namespaces, name, json_incref((json_t *)labels));
+	else
+		map_remove(&nb->namespaces, name);
+	nb->purge++; /* who is in which crowd is looked up anew */
+	count_namespace(nb, name, 1);
+	return true;
+}
+
+void neighbours_copy_namespaces(struct neighbours *nb, const struct neighbours *from)
+{
+	const char *name;
+	size_t pos = 0;
+	void *labels;
+
+	while (map_next(&from->namespaces, &pos, &name, &labels))
+		neighbours_set_namespace(nb, name, labels);
 }
 
 bool neighbours_sit(struct neighbours *nb, struct who *w, struct near_rules *r, size_t node)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* neighbours.h - pods that want to be near others, or far from them: affinity and topology spread; pure
  *
- * Which pods a term means depends on namespace and labels only, so each distinct term is matched once against each pod
- * that sits, and counted by node and by topology domain.  A term that nobody has costs nothing, and neither does a pod
- * that no term means.
+ * Which pods a term means depends on namespace and labels only (its own and those of its namespace), so each distinct
+ * term is matched once against each pod that sits, and counted by node and by topology domain.  A term that nobody has
+ * costs nothing, and neither does a pod that no term means.
  *
  * Nodes are numbers (node_index()).
  */
@@ -33,6 +33,9 @@ void near_rules_free(struct neighbours *nb, struct near_rules *r);
 
 /* The labels of a node, or NULL: it is not known. */
 void neighbours_set_node(struct neighbours *nb, size_t node, const json_t *labels);
+/* The labels of a namespace, or NULL: it is gone.  True if they are others than before. */
+bool neighbours_set_namespace(struct neighbours *nb, const char *name, const json_t *labels);
+void neighbours_copy_namespaces(struct neighbours *nb, const struct neighbours *from);
 /* Somebody sits down; `r` may be NULL.  True if this may have made room for who wants to be near it. */
 bool neighbours_sit(struct neighbours *nb, struct who *w, struct near_rules *r, size_t node);
 void neighbours_rise(struct neighbours *nb, struct who *w, struct near_rules *r, size_t node);

@@ -37,7 +37,7 @@
 struct sched {
 	struct client *client;
 	struct events *events;
-	struct informer *pods, *nodes, *queues;
+	struct informer *pods, *nodes, *queues, *namespaces;
 	struct world *world;
 	struct feed feed;
 	struct queue_status *status;
@@ -84,8 +84,8 @@ static void work_soon(struct sched *s)
 static bool is_synced(const struct sched *s)
 {
 	return informer_synced(s->pods) && informer_synced(s->nodes) && informer_synced(s->queues) &&
-	       rules_synced(s->rules) && reserve_synced(s->reserve) && budgets_synced(s->budgets) &&
-	       (!s->books || books_ready(s->books));
+	       informer_synced(s->namespaces) && rules_synced(s->rules) && reserve_synced(s->reserve) &&
+	       budgets_synced(s->budgets) && (!s->books || books_ready(s->books));
 }
 
 /* Also who is held is told why. */
@@ -142,6 +142,15 @@ static void on_queue(void *arg, const json_t *obj, const json_t *old)
 		world_queue(s->world, name, NULL);
 	else
 		world_remove_queue(s->world, name);
+	work_soon(s);
+}
+
+static void on_namespace(void *arg, const json_t *obj, const json_t *old)
+{
+	struct sched *s = arg;
+
+	world_set_namespace(s->world, jsonx_str_or(obj ? obj : old, "metadata.name", ""),
+			    jsonx_at(obj, "metadata.labels"));
 	work_soon(s);
 }
 
@@ -481,6 +490,7 @@ static struct sched *make(struct client *c, int64_t half_life)
 	struct informer_handlers pods = { .change = on_pod, .synced = on_synced, .arg = s };
 	struct informer_handlers nodes = { .change = on_node, .synced = on_nodes_synced, .arg = s };
 	struct informer_handlers queues = { .change = on_queue, .synced = on_synced, .arg = s };
+	struct informer_handlers namespaces = { .change = on_namespace, .synced = on_synced, .arg = s };
 	struct rules_handlers rules = { .changed = on_rules, .synced = on_synced, .arg = s };
 	struct world_config config = WORLD_CONFIG;
 	/* What has finished takes no room. */
@@ -503,6 +513,8 @@ static struct sched *make(struct client *c, int64_t half_life)
 	s->wake = (struct loop_timer){ .fire = on_wake, .arg = s };
 	s->nodes = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "nodes" }, NULL, &nodes);
 	s->queues = informer_new(c, &(struct ref){ .api_version = "stoker.dev/v1", .plural = "queues" }, NULL, &queues);
+	s->namespaces =
+		informer_new(c, &(struct ref){ .api_version = "v1", .plural = "namespaces" }, NULL, &namespaces);
 	s->reserve = reserve_new(c, s->world, s->nodes, on_synced, s);
 	s->pods = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "pods" }, &live, &pods);
 	s->budgets = budgets_new(c, &s->feed, s->pods, on_wake, s);
@@ -551,6 +563,7 @@ void sched_free(struct sched *s)
 	informer_free(s->pods);
 	informer_free(s->nodes);
 	informer_free(s->queues);
+	informer_free(s->namespaces);
 	rules_free(s->rules);
 	reserve_free(s->reserve);
 	budgets_free(s->budgets);

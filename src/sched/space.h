@@ -39,6 +39,9 @@ void space_set_policy(struct space *s, enum space_policy p);
 /* A Node as it is now; what does not matter to pods changes nothing.  Seats at a node that is removed stay counted. */
 void space_set_node(struct space *s, const json_t *node);
 void space_remove_node(struct space *s, const char *name);
+/* The labels of a namespace, or NULL: it is gone. */
+void space_set_namespace(struct space *s, const char *name, const json_t *labels);
+void space_copy_namespaces(struct space *s, const struct space *from);
 /* By name, made if it is not known yet: pods may name a node before it is seen. */
 struct node *space_node(struct space *s, const char *name);
 const char *node_name(const struct node *n);

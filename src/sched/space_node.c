@@ -388,6 +388,16 @@ void space_set_node(struct space *s, const json_t *node)
 	s->nodes_epoch++;
 }
 
+void space_set_namespace(struct space *s, const char *name, const json_t *labels)
+{
+	s->epoch += neighbours_set_namespace(s->neighbours, name, labels);
+}
+
+void space_copy_namespaces(struct space *s, const struct space *from)
+{
+	neighbours_copy_namespaces(s->neighbours, from->neighbours);
+}
+
 void space_remove_node(struct space *s, const char *name)
 {
 	struct node *n = node_find(s, name);

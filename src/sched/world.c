@@ -146,6 +146,14 @@ void world_set_node(struct world *w, const json_t *node)
 	w->changed |= space_epoch(w->space) != epoch;
 }
 
+void world_set_namespace(struct world *w, const char *name, const json_t *labels)
+{
+	uint64_t epoch = space_epoch(w->space);
+
+	space_set_namespace(w->space, name, labels);
+	w->changed |= space_epoch(w->space) != epoch;
+}
+
 void world_remove_node(struct world *w, const char *name)
 {
 	space_remove_node(w->space, name);

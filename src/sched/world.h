@@ -37,6 +37,8 @@ struct fair *world_fair(struct world *w);
 /* --- what is told --- */
 /* A Node, as space.h takes it. */
 void world_set_node(struct world *w, const json_t *node);
+/* The labels of a namespace, or NULL: it is gone. */
+void world_set_namespace(struct world *w, const char *name, const json_t *labels);
 void world_remove_node(struct world *w, const char *name);
 /* Something outside may have made a start possible: look again. */
 void world_touch(struct world *w);

@@ -139,4 +139,23 @@ ok "when the room comes, it starts" eventually 20 runs big
 like "and says so" "$(why big)" '^job/big runs since'
 kubectl patch job next -n lab --type merge -p '{"spec":{"suspend":true}}' >/dev/null
 ok "what was suspended waits no longer" eventually 20 says '^job/next is suspended' next
+
+# A pod that keeps away from those of a team's namespaces.
+kubectl label namespace lab team=vision >/dev/null
+kubectl create -n other -f - >/dev/null <<'END'
+apiVersion: v1
+kind: Pod
+metadata: {name: away}
+spec:
+  containers: [{name: main, image: host, command: [sleep, '1000']}]
+  affinity:
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+      - {topologyKey: kubernetes.io/hostname, labelSelector: {}, namespaceSelector: {matchLabels: {team: vision}}}
+END
+apart() { "$STOKER" why --socket "$SOCKET" -n other pod/away | grep -q "anti-affinity"; }
+ok "namespaces are meant by their labels" eventually 20 apart
+kubectl label namespace lab team- >/dev/null
+away() { [ "$(kubectl get pod away -n other -o 'jsonpath={.status.phase}')" = Running ]; }
+ok "as they are now" eventually 20 away
 done_testing

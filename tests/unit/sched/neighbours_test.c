@@ -138,6 +138,61 @@ TEST("required affinity and anti-affinity decide which nodes are left")
 	space_free(s);
 }
 
+#define TEAM(value_) "{'topologyKey':'zone','namespaceSelector':{'matchLabels':{'team':'" value_ "'}}," APP("db") "}"
+
+TEST("namespaces are meant by their labels, as these are now")
+{
+	struct space *s = four_nodes();
+	struct space *copy = four_nodes();
+	json_auto_t *vision = sample_json("{'team':'vision','kubernetes.io/metadata.name':'default'}");
+	json_auto_t *speech = sample_json("{'team':'speech','kubernetes.io/metadata.name':'default'}");
+	struct seat db = put(s, "'app':'db'", "'containers':[]", "a1");
+	uint64_t epoch;
+
+	CHECK_STR(where(s, "'app':'web'", NEAR(TEAM("vision"))), "");
+	space_set_namespace(s, "default", vision);
+	CHECK_STR(where(s, "'app':'web'", NEAR(TEAM("vision"))), "a1 a2");
+	CHECK_STR(where(s, "'app':'web'", FAR(TEAM("vision"))), "b1 x");
+	CHECK_STR(where(s, "'app':'web'", FAR(TEAM("speech"))), "a1 a2 b1 x");
+	epoch = space_epoch(s);
+	space_set_namespace(s, "default", vision);
+	CHECK_INT(space_epoch(s), epoch);
+	space_set_namespace(s, "default", speech);
+	CHECK(space_epoch(s) != epoch);
+	CHECK_STR(where(s, "'app':'web'", NEAR(TEAM("vision"))), "");
+	CHECK_STR(where(s, "'app':'web'", NEAR(TEAM("speech"))), "a1 a2");
+	leave(s, &db);
+	/* It may be the first of those it wants to be near only if it is one of them. */
+	CHECK_STR(where(s, "'app':'db'", NEAR(TEAM("vision"))), "");
+	CHECK_STR(where(s, "'app':'db'", NEAR(TEAM("speech"))), "a1 a2 b1");
+	space_copy_namespaces(copy, s);
+	CHECK_STR(where(copy, "'app':'db'", NEAR(TEAM("speech"))), "a1 a2 b1");
+	space_set_namespace(s, "default", NULL);
+	CHECK_STR(where(s, "'app':'db'", NEAR(TEAM("speech"))), "");
+	space_free(copy);
+	space_free(s);
+}
+
+TEST("rules that sit are counted anew when a namespace has other labels")
+{
+	struct space *s = four_nodes();
+	json_auto_t *vision = sample_json("{'team':'vision'}");
+	struct seat lonely = put(s, "'app':'cache'", FAR(TEAM("vision")), "a1");
+	struct seat db = put(s, "'app':'db'", NEAR(TEAM("vision")), "b1");
+
+	CHECK_STR(where(s, "'app':'db'", "'containers':[]"), "a1 b1 a2 x");
+	space_set_namespace(s, "default", vision);
+	CHECK_STR(where(s, "'app':'db'", "'containers':[]"), "b1 x");
+	CHECK_STR(where(s, "'app':'web'", NEAR(TEAM("vision"))), "b1");
+	space_set_namespace(s, "default", NULL);
+	CHECK_STR(where(s, "'app':'db'", "'containers':[]"), "a1 b1 a2 x");
+	space_set_namespace(s, "default", vision);
+	leave(s, &db);
+	CHECK_STR(where(s, "'app':'web'", NEAR(TEAM("vision"))), "");
+	leave(s, &lonely);
+	space_free(s);
+}
+
 TEST("who sits keeps those away whom it does not want")
 {
 	struct space *s = four_nodes();
