@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -115,6 +114,26 @@ static void read_file(struct gpu_use *u)
 
 /* ---- real ---- */
 
+static void on_reaped(void *arg, pid_t pid, int status)
+{
+	(void)arg;
+	(void)pid;
+	(void)status;
+}
+
+/* It is not waited for: a driver that hangs would hold the server. */
+static void end_child(struct gpu_use *u)
+{
+	struct err ignored = ERR_INIT;
+
+	if (!u->pid)
+		return;
+	loop_forget_child(u->loop, u->pid);
+	kill(u->pid, SIGKILL);
+	loop_on_child(u->loop, u->pid, on_reaped, NULL, &ignored);
+	u->pid = 0;
+}
+
 void gpu_use_stop(struct gpu_use *u)
 {
 	loop_fd_free(u->ready);
@@ -122,13 +141,7 @@ void gpu_use_stop(struct gpu_use *u)
 	if (u->fd >= 0)
 		close(u->fd);
 	u->fd = -1;
-	if (u->pid) {
-		loop_forget_child(u->loop, u->pid);
-		kill(u->pid, SIGKILL);
-		while (waitpid(u->pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
-	u->pid = 0;
+	end_child(u);
 	u->tried_ms = 0;
 	sbuf_reset(&u->line);
 	forget(u);
