@@ -41,6 +41,6 @@ const char *pbs_refusal(const char *group, const char *resource);
 
 struct pbs_board *pbs_board(struct pbs *p);
 /* PBSServer's spec; borrowed until the next write. */
-int pbs_settings(struct api *api, const json_t **ret, struct err *e);
+int pbs_server_settings(struct api *api, const json_t **ret, struct err *e);
 
 #endif

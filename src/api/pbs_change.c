@@ -319,7 +319,7 @@ int pbs_change_assign(struct api *api, const struct api_request *req, json_t *ob
 
 	if (spec != was && req->caller != &caller_system &&
 	    (differ(spec, was, "queue") || differ(spec, was, "resources"))) {
-		r = pbs_settings(api, &n.settings, e);
+		r = pbs_server_settings(api, &n.settings, e);
 		if (r == 0)
 			r = move(&n, obj, old, e);
 	}

@@ -49,7 +49,7 @@ static int check_one(struct api *api, const char *type, const char *text, const 
 	const json_t *settings;
 	struct pbs_id id;
 
-	if (pbs_settings(api, &settings, e) < 0)
+	if (pbs_server_settings(api, &settings, e) < 0)
 		return -1;
 	if (!pbs_id_parse(text, &id))
 		return refuse(text, "is no job id", e);

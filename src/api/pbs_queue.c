@@ -26,7 +26,7 @@ int pbs_queue_wanted(struct api *api, const char *ns, const json_t *obj, char ou
 	snprintf(out, 64, "%.*s", (int)strcspn(named, "@"), named);
 	if (*out)
 		return 0;
-	if (queue_of_namespace(api, ns, out, e) < 0 || pbs_settings(api, &settings, e) < 0)
+	if (queue_of_namespace(api, ns, out, e) < 0 || pbs_server_settings(api, &settings, e) < 0)
 		return -1;
 	if (!*out)
 		snprintf(out, 64, "%s", jsonx_str_or(settings, "defaultQueue", ""));
@@ -208,12 +208,11 @@ static int check_counts(struct pbs_entry *n, struct queue_known *q, struct err *
 
 static int read_nodes(const struct pbs_entry *n, struct pbs_nodes *ret, struct err *e)
 {
-	char text[256];
+	struct err why = ERR_INIT;
 
-	if (pbs_nodes_of(n->resources, ret, e) == 0)
+	if (pbs_nodes_of(n->resources, ret, &why) == 0)
 		return 0;
-	snprintf(text, sizeof(text), "%s", e->text);
-	return pbs_error_set(e, ERR_INVALID, PBSE_BADATVAL, "Resource_List.%s", text);
+	return pbs_error_set(e, ERR_INVALID, PBSE_BADATVAL, "Resource_List.%s", why.text);
 }
 
 static int check_nodes(struct pbs_entry *n, const struct queue_known *q, const struct pbs_nodes *nodes, struct err *e)

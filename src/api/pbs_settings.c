@@ -60,7 +60,7 @@ bool pbs_is_job(const struct kind *k)
 	return streq(k->group, "stoker.dev") && streq(k->plural, "pbsjobs");
 }
 
-int pbs_settings(struct api *api, const json_t **ret, struct err *e)
+int pbs_server_settings(struct api *api, const json_t **ret, struct err *e)
 {
 	struct pbs *p = api_pbs(api);
 	json_auto_t *doc = NULL;
@@ -87,7 +87,7 @@ static bool lists(struct api *api, const char *field, const struct caller *c)
 	json_t *v;
 	size_t i;
 
-	if (pbs_settings(api, &settings, &e) < 0)
+	if (pbs_server_settings(api, &settings, &e) < 0)
 		return false;
 	json_array_foreach (json_object_get(settings, field), i, v) {
 		const char *s = json_string_value(v);
@@ -175,7 +175,7 @@ static int keep_roles(struct api *api, struct err *e)
 {
 	const json_t *settings;
 
-	if (pbs_settings(api, &settings, e) < 0)
+	if (pbs_server_settings(api, &settings, e) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
 		json_auto_t *users = json_incref(json_object_get(settings, roles[i].field));

@@ -281,7 +281,7 @@ int pbs_submit_assign(struct api *api, const struct api_request *req, json_t *ob
 			       .owner = jsonx_str_or(spec, "owner", ""),
 			       .host = jsonx_str_or(spec, "submitHost", "localhost"),
 			       .defaults = SBUF(MOST_DEFAULTS) };
-	int r = pbs_settings(api, &n.settings, e);
+	int r = pbs_server_settings(api, &n.settings, e);
 
 	if (r == 0)
 		r = submit(api, obj, &n, e);

@@ -135,7 +135,7 @@ static int read_query(struct listing *l, struct err *e)
 
 	if (format && *format && !streq(format, "rows") && !streq(format, "full"))
 		return err_set(e, ERR_BAD_REQUEST, "format: Invalid value: \"%.40s\": must be rows or full", format);
-	if (pbs_settings(l->api, &settings, e) < 0 || read_ids(l, exchange_param(x, "ids"), e) < 0)
+	if (pbs_server_settings(l->api, &settings, e) < 0 || read_ids(l, exchange_param(x, "ids"), e) < 0)
 		return -1;
 	l->full = format && streq(format, "full");
 	l->elements = exchange_flag(x, "elements");

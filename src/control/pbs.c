@@ -149,7 +149,7 @@ static void plan(void *arg, const char *key, const json_t *job)
 	struct look l = { .k = k, .key = key, .job = job };
 	struct owned_list own = owned_by(k->owned, jsonx_str_or(job, "metadata.uid", ""));
 	auto_free const struct pod_facts **pods = xcalloc(own.n + 1, sizeof(*pods));
-	struct pbs_settings set = pbs_settings(spec_in(k->servers, SERVER), spec_in(k->queues, pbs_queue(job)));
+	struct pbs_settings set = pbs_settings_of(spec_in(k->servers, SERVER), spec_in(k->queues, pbs_queue(job)));
 	auto_free const json_t **asking = NULL;
 	size_t nasking = who_asks(&l, &asking);
 	struct pbs_others others = {

@@ -31,7 +31,7 @@ static int64_t setting(const json_t *first, const json_t *second, const char *ke
 	return jsonx_int_or(first, key, jsonx_int_or(second, key, fallback));
 }
 
-struct pbs_settings pbs_settings(const json_t *server, const json_t *queue)
+struct pbs_settings pbs_settings_of(const json_t *server, const json_t *queue)
 {
 	int64_t slots = jsonx_int_or(server, "maxSlotLimit", 0);
 

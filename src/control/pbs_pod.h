@@ -41,7 +41,7 @@ struct pbs_settings {
 	const json_t *host_roots, *read_only_roots; /* lists of directories, or NULL */
 };
 /* Specs of the PBSServer and of the Queue; either may be NULL. */
-struct pbs_settings pbs_settings(const json_t *server, const json_t *queue);
+struct pbs_settings pbs_settings_of(const json_t *server, const json_t *queue);
 /* The queue a job is in. */
 const char *pbs_queue(const json_t *job);
 
