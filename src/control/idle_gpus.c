@@ -179,15 +179,30 @@ static void fail(struct idle_gpus *k, const char *key, const struct work *w, con
 	calls_get(k->calls, key, &ref, on_read, what);
 }
 
-static void scale(struct idle_gpus *k, const char *key, const struct work *w, const char *message)
+/* What its author asks for. */
+static void change(struct idle_gpus *k, const char *key, const struct work *w, const json_t *patch, const char *message)
 {
 	struct ref ref = ref_of(w->top);
+
+	calls_patch(k->calls, key, &ref, "merge", patch, NULL, NULL);
+	events_note(k->events, w->top, "Warning", GPU_IDLE, "%s", message);
+}
+
+static void scale(struct idle_gpus *k, const char *key, const struct work *w, const char *message)
+{
 	json_auto_t *patch =
 		json_pack("{s:{s:O, s:{s:s}}, s:{s:i}}", "metadata", "uid", jsonx_at(w->top, "metadata.uid"),
 			  "annotations", IDLE_GPU_ENDED, message, "spec", "replicas", 0);
 
-	calls_patch(k->calls, key, &ref, "merge", patch, NULL, NULL);
-	events_note(k->events, w->top, "Warning", GPU_IDLE, "%s", message);
+	change(k, key, w, patch, message);
+}
+
+static void cancel(struct idle_gpus *k, const char *key, const struct work *w, const char *message)
+{
+	json_auto_t *patch = json_pack("{s:{s:O}, s:{s:{s:s}}}", "metadata", "uid", jsonx_at(w->top, "metadata.uid"),
+				       "spec", "cancel", "message", message);
+
+	change(k, key, w, patch, message);
 }
 
 static bool was_ended(struct idle_gpus *k, const char *key)
@@ -207,16 +222,16 @@ static bool was_ended(struct idle_gpus *k, const char *key)
 
 static void end(struct idle_gpus *k, const char *key, const struct work *w, const char *why)
 {
+	static void (*const ends[])(
+		struct idle_gpus * k, const char *key, const struct work *w,
+		const char *message) = { [IDLE_END_FAIL] = fail, [IDLE_END_SCALE] = scale, [IDLE_END_QDEL] = cancel };
 	const char *kind = jsonx_str_or(w->top, "kind", "");
 	enum idle_end how = is_pod(w->top) ? IDLE_END_FAIL : idle_end_of(kind);
 	auto_free char *message = xasprintf("ended by the policy of its queue: %s", why);
 
 	if (how == IDLE_END_NOT || !workload_of(w->top) || was_ended(k, key))
 		return;
-	if (how == IDLE_END_FAIL)
-		fail(k, key, w, message);
-	else
-		scale(k, key, w, message);
+	ends[how](k, key, w, message);
 }
 
 static void look(void *arg, const char *key)

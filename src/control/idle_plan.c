@@ -48,6 +48,7 @@ enum idle_end idle_end_of(const char *kind)
 		{ "StatefulSet", IDLE_END_SCALE },
 		{ "ReplicaSet", IDLE_END_SCALE },
 		{ "ReplicationController", IDLE_END_SCALE },
+		{ "PBSJob", IDLE_END_QDEL },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)

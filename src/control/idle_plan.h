@@ -21,6 +21,7 @@ enum idle_end {
 	IDLE_END_NOT,   /* nobody here knows how: it is only warned */
 	IDLE_END_FAIL,  /* it fails, by a condition FailureTarget */
 	IDLE_END_SCALE, /* it cannot fail: it is to have no pods */
+	IDLE_END_QDEL,  /* it is deleted as by qdel, which leaves its record */
 };
 /* By the kind of the owner. */
 enum idle_end idle_end_of(const char *kind);

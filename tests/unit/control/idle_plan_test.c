@@ -69,6 +69,7 @@ TEST("what can fail fails, what cannot has no pods, and others are only warned")
 	CHECK_INT(idle_end_of("PaddleJob"), IDLE_END_FAIL);
 	CHECK_INT(idle_end_of("Deployment"), IDLE_END_SCALE);
 	CHECK_INT(idle_end_of("StatefulSet"), IDLE_END_SCALE);
+	CHECK_INT(idle_end_of("PBSJob"), IDLE_END_QDEL);
 	CHECK_INT(idle_end_of("DaemonSet"), IDLE_END_NOT);
 	CHECK_INT(idle_end_of("Spider"), IDLE_END_NOT);
 }
