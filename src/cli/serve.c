@@ -17,6 +17,7 @@
 #include "api/rest.h"
 #include "api/watch.h"
 #include "base/file.h"
+#include "base/json_pool.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -597,6 +598,7 @@ static int run_serve(const struct command *cmd, int argc, char **argv)
 	 */
 	mallopt(M_TRIM_THRESHOLD, HEAP_KEEP);
 	mallopt(M_TOP_PAD, HEAP_STEP);
+	json_pool_use();
 	default_data_dir(&data);
 	default_socket_path(&sock);
 	s.data = data.p;
