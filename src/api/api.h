@@ -54,7 +54,8 @@ struct api_request {
 	const char *ns;          /* "" for cluster scope or all namespaces */
 	const char *name;        /* NULL for collections */
 	/* writes */
-	json_t *body; /* decoded body, borrowed; may be changed */
+	const json_t *seen; /* the object as a cache of this process has it; NULL: unknown */
+	json_t *body;       /* decoded body, borrowed; may be changed */
 	enum patch_type patch;
 	bool dry_run;
 	bool force;                /* apply: take fields over */

@@ -101,6 +101,26 @@ static int merge_annotations(const struct api_request *req, json_t *pod, const j
 	return message_validate(&meta_object, json_object_get(pod, "metadata"), PATH_FIELD(NULL, "metadata"), e);
 }
 
+static json_t *own(json_t *parent, const char *key)
+{
+	json_t *copy = json_copy(json_object_get(parent, key));
+
+	if (copy)
+		json_object_set_new(parent, key, copy);
+	return copy;
+}
+
+/* The pod with only those parts copied that a binding changes: most of it is shared with what is stored. */
+static json_t *unbound_copy(const json_t *old)
+{
+	json_t *pod = json_copy((json_t *)old);
+
+	own(own(pod, "metadata"), "annotations");
+	own(pod, "spec");
+	own(own(pod, "status"), "conditions");
+	return pod;
+}
+
 int bind_pod(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
 {
 	struct status_subject about = { req->kind, req->name };
@@ -113,10 +133,10 @@ int bind_pod(struct api *api, struct api_request *req, struct api_result *ret, s
 	node = jsonx_str_or(req->body, "target.name", "");
 	if (!*node)
 		return err_cause(e, CAUSE_REQUIRED, "target.name", "Required value");
-	if (verb_load(api, req->kind, req->ns, req->name, &old, e) < 0 ||
-	    check_seen(req->name, req->body, old, e) < 0 || check_unbound(req->name, old, e) < 0)
+	if (verb_load_seen(api, req, &old, e) < 0 || check_seen(req->name, req->body, old, e) < 0 ||
+	    check_unbound(req->name, old, e) < 0)
 		return -1;
-	obj = jsonx_copy(old);
+	obj = unbound_copy(old);
 	if (merge_annotations(req, obj, old, e) < 0)
 		return -1;
 	jsonx_set_new(obj, "spec.nodeName", jsonx_string(node));

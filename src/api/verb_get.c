@@ -2,6 +2,8 @@
 /* verb_get.c - GET of one object: the stored text, decoded only where a version or a subresource asks for it */
 #include "api/object.h"
 #include "api/verbs.h"
+#include "base/json_read.h"
+#include "base/jsonx.h"
 #include "base/mem.h"
 
 int verb_load(struct api *api, const struct kind *k, const char *ns, const char *name, json_t **ret, struct err *e)
@@ -15,6 +17,43 @@ int verb_load(struct api *api, const struct kind *k, const char *ns, const char 
 	if (*ret)
 		return 0;
 	return store_get(api_store(api), kind, ns, name, &r, e) < 0 ? -1 : object_parse(r.body, ret, e);
+}
+
+/* Caches leave managedFields out and share everything else: only those have to be read.  NULL: it has changed. */
+static json_t *complete_seen(const struct kind *k, const json_t *seen, const struct record *r)
+{
+	json_t *managers = NULL;
+	json_t *obj = NULL;
+	char rv[24];
+
+	snprintf(rv, sizeof(rv), "%lld", (long long)r->rv);
+	if (!write_may_share(k) || !str_same(jsonx_str(seen, "metadata.resourceVersion"), rv) ||
+	    !json_read_member(r->body, "metadata", "managedFields", &managers))
+		return NULL;
+	obj = object_at_rest(seen);
+	if (managers) {
+		json_t *meta = json_copy(json_object_get(obj, "metadata"));
+
+		json_object_set_new(meta, "managedFields", managers);
+		json_object_set_new(obj, "metadata", meta);
+	}
+	return obj;
+}
+
+int verb_load_seen(struct api *api, const struct api_request *req, json_t **ret, struct err *e)
+{
+	struct record r;
+	int kind;
+
+	if (req->seen) {
+		if (api_store_kind(api, req->kind, &kind, e) < 0 ||
+		    store_get(api_store(api), kind, req->ns, req->name, &r, e) < 0)
+			return -1;
+		*ret = complete_seen(req->kind, req->seen, &r);
+		if (*ret)
+			return 0;
+	}
+	return verb_load(api, req->kind, req->ns, req->name, ret, e);
 }
 
 int verb_get(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)

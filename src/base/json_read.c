@@ -8,11 +8,10 @@
  */
 #include "base/json_read.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
-#include "base/str.h"
 
 struct reader {
 	const char *p, *end;
@@ -215,4 +214,73 @@ json_t *json_read(const char *p, size_t n, unsigned max_depth)
 	}
 	sbuf_done(&r.text);
 	return v;
+}
+
+/* ---- one member ---- */
+
+static bool skip_text(struct reader *r)
+{
+	if (!take(r, '"'))
+		return false;
+	for (;;) {
+		r->p += json_plain_run(r->p, (size_t)(r->end - r->p));
+		if (take(r, '"'))
+			return true;
+		if (r->end - r->p < 2 || *r->p != '\\')
+			return false;
+		r->p += 2;
+	}
+}
+
+/* Whatever is in it must only be balanced. */
+static bool skip_value(struct reader *r)
+{
+	size_t open = 0;
+
+	do {
+		if (r->p == r->end)
+			return false;
+		if (*r->p == '"') {
+			if (!skip_text(r))
+				return false;
+			continue;
+		}
+		open += *r->p == '{' || *r->p == '[';
+		open -= *r->p == '}' || *r->p == ']';
+		r->p++;
+	} while (open || (r->p < r->end && !strchr(",]}", *r->p)));
+	return true;
+}
+
+/* At the value of that member, or with *ret_there false behind the object. */
+static bool find_member(struct reader *r, const char *name, bool *ret_there)
+{
+	struct str key;
+
+	*ret_there = false;
+	if (!take(r, '{'))
+		return false;
+	if (take(r, '}'))
+		return true;
+	do {
+		if (!read_text(r, &key) || !take(r, ':'))
+			return false;
+		*ret_there = str_eq(key, name);
+		if (*ret_there)
+			return true;
+		if (!skip_value(r))
+			return false;
+	} while (take(r, ','));
+	return take(r, '}');
+}
+
+bool json_read_member(struct str text, const char *outer, const char *inner, json_t **ret)
+{
+	struct reader r = { .p = text.p, .end = text.p + text.n, .depth = LIMIT_JSON_DEPTH, .text = SBUF(text.n) };
+	bool there = false;
+	bool good = find_member(&r, outer, &there) && (!there || find_member(&r, inner, &there));
+
+	*ret = good && there ? read_value(&r) : NULL;
+	sbuf_done(&r.text);
+	return good && (*ret || !there);
 }

@@ -25,6 +25,7 @@ struct ref {
 	const char *name;        /* NULL for collections */
 	const char *subresource; /* or NULL */
 	bool dry_run;            /* create: only see whether it would be taken */
+	const json_t *seen;      /* binding: the pod as an informer has it, which may spare reading it; or NULL */
 };
 
 /* The object (borrowed; NULL on error), with kind and apiVersion; `e->kind` is ERR_NONE on success. */

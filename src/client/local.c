@@ -83,6 +83,7 @@ static struct api_request request_of(struct local_client *l, const struct ref *r
 		.field_manager = "stoker",
 		.grace_seconds = -1,
 		.dry_run = ref->dry_run,
+		.seen = ref->seen,
 	};
 }
 

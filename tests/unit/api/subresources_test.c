@@ -346,3 +346,46 @@ TEST("finalize writes the namespace's own finalizers")
 	CHECK(server_has(&s, "v1/namespaces", "", "n"));
 	server_done(&s);
 }
+
+/* As an informer has it. */
+static json_t *cached_pod(struct server *s, const char *name)
+{
+	json_t *pod = server_ask(s, VERB_GET, "v1/pods", "default", name, NULL);
+
+	json_object_del(json_object_get(pod, "metadata"), "managedFields");
+	return pod;
+}
+
+TEST("a binding by way of what was seen of the pod stores the same, and an old sight does no harm")
+{
+	for (int seen = 0; seen < 3; seen++) { /* nothing, the newest state, an older one */
+		struct server s = server_new();
+		struct api_request bind = server_request(&s, VERB_CREATE, "v1/pods", "default", "p");
+		json_auto_t *before = NULL, *then = NULL, *pod = NULL;
+
+		server_do(&s, VERB_CREATE, "v1/pods", "default", NULL,
+			  "{'metadata':{'name':'p','annotations':{'a':'b'}},'spec':{'containers':[{'name':'c',"
+			  "'image':'host'}]}}");
+		then = cached_pod(&s, "p");
+		if (seen == 2)
+			json_decref(
+				sub(&s, VERB_PATCH, "v1/pods", "p", NULL, "{'metadata':{'annotations':{'a':'new'}}}"));
+		before = cached_pod(&s, "p");
+		bind.subresource = "binding";
+		bind.seen = seen ? then : NULL;
+		json_decref(server_call(&s, &bind,
+					"{'metadata':{'name':'p','annotations':{'x':'y'}},'target':{'name':'n'}}"));
+		CHECK_INT(s.code, 201);
+		pod = server_ask(&s, VERB_GET, "v1/pods", "default", "p", NULL);
+		CHECK_STR(jsonx_str(pod, "spec.nodeName"), "n");
+		CHECK_STR(jsonx_str(pod, "metadata.annotations.a"), seen == 2 ? "new" : "b");
+		CHECK_STR(jsonx_str(pod, "metadata.annotations.x"), "y");
+		CHECK_STR(jsonx_str(json_array_get(jsonx_at(pod, "status.conditions"), 0), "type"), "PodScheduled");
+		CHECK(json_array_size(jsonx_at(pod, "metadata.managedFields")) > 0);
+		/* What was seen is as it was: others look at it too. */
+		CHECK_STR(jsonx_str(then, "spec.nodeName"), NULL);
+		CHECK_STR(jsonx_str(then, "metadata.annotations.x"), NULL);
+		CHECK(!jsonx_at(then, "status.conditions") && !jsonx_at(before, "metadata.annotations.x"));
+		server_done(&s);
+	}
+}

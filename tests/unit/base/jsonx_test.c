@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/jsonx.h"
 
+#include "base/json_read.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "test.h"
@@ -131,4 +132,44 @@ TEST("a copy has containers of its own")
 	CHECK_INT(json_array_size(jsonx_at(a, "x.y")), 3);
 	CHECK(json_is_null(json_object_get(json_array_get(jsonx_at(a, "x.y"), 2), "z")));
 	CHECK(jsonx_copy(NULL) == NULL);
+}
+
+TEST("one member is read without the rest")
+{
+	static const struct {
+		const char *text;
+		bool good;
+		const char *value; /* NULL: it is not there */
+	} rows[] = {
+		{ "{\"a\":{\"b\":[1,2]}}", true, "[1,2]" },
+		{ "{\"x\":{\"a\":{\"b\":3}},\"a\":{\"c\":\"}\\\\\\\"{,\",\"d\":[[],{}],\"e\":null,\"b\":\"v\"}}", true,
+		  "\"v\"" },
+		{ "{\"x\":-12,\"y\":true,\"a\":{\"c\":\"\\\"b\\\":7\",\"b\":{}}}", true, "{}" },
+		{ "{\"a\":{\"c\":1}}", true, NULL },
+		{ "{\"a\":{}}", true, NULL },
+		{ "{\"x\":{\"b\":1}}", true, NULL },
+		{ "{}", true, NULL },
+		{ "{\"a\":[\"b\"]}", false, NULL },
+		{ "{\"a\": {\"b\":1}}", false, NULL }, /* not as we write it */
+		{ "{\"x\":[}", false, NULL },
+		{ "{\"x\":}", false, NULL },
+		{ "{\"x\":\"\\", false, NULL },
+		{ "{\"x\":1", false, NULL },
+		{ "{\"a\":{\"b\":1.5}}", false, NULL }, /* for jansson */
+		{ "", false, NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_sbuf struct sbuf text = SBUF(100);
+		json_t *v = NULL;
+
+		CHECK_INT(json_read_member((struct str){ rows[i].text, strlen(rows[i].text) }, "a", "b", &v),
+			  rows[i].good);
+		CHECK_INT(v != NULL, rows[i].value != NULL);
+		if (v)
+			jsonx_dump(v, &text);
+		if (rows[i].value)
+			CHECK_STR(text.p, rows[i].value);
+		json_decref(v);
+	}
 }
