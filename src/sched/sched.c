@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "client/events.h"
 #include "sched/books.h"
+#include "sched/bound_notes.h"
 #include "sched/budgets.h"
 #include "sched/door.h"
 #include "sched/feed.h"
@@ -26,13 +27,13 @@
 #include "sched/rules.h"
 #include "sched/why.h"
 
-#define TURN_NS     (10 * 1000000LL) /* of work in one turn; a binding takes about 0.1 ms */
-#define TURN_MOST   64               /* decisions in one turn */
-#define SAY_AFTER   200              /* ms without a node before a pod is told why */
-#define SAY_AT_ONCE 64               /* pods told in one go; the others follow */
-#define SAY_NEXT    10               /* ms later */
-#define RETRY_MS    1000             /* after a binding that failed for no fault of the pod's */
-#define COMPONENT   "default-scheduler"
+#define TURN_NS   (6 * 1000000LL) /* of work in one turn; telling everybody about it takes half as long again */
+#define TURN_STEP 8               /* decisions between two looks at the clock */
+#define SAY_AFTER 200             /* ms without a node before a pod is told why */
+#define SAY_NS    (4 * 1000000LL) /* of telling in one turn; the others follow */
+#define SAY_NEXT  4               /* ms later */
+#define RETRY_MS  1000            /* after a binding that failed for no fault of the pod's */
+#define COMPONENT "default-scheduler"
 
 struct sched {
 	struct client *client;
@@ -43,12 +44,15 @@ struct sched {
 	struct queue_status *status;
 	struct door *door;
 	struct owner_notes owners;
+	struct bound_notes bound;
 	struct books *books; /* or NULL */
 	struct rules *rules;
 	struct reserve *reserve;
 	struct budgets *budgets;
 	struct loop_hook work;
 	struct loop_timer say, resay, wake;
+	size_t say_at; /* how far telling has come, and what it has found on the way, as struct saying has it */
+	int64_t say_again, say_later;
 	unsigned calls; /* under way; the last frees us if `freed` */
 	bool freed;
 };
@@ -63,6 +67,7 @@ struct call {
 static void sched_done(struct sched *s)
 {
 	owner_notes_done(&s->owners);
+	bound_notes_done(&s->bound);
 	feed_done(&s->feed);
 	world_free(s->world);
 	events_free(s->events);
@@ -230,9 +235,12 @@ static void bind_pod(struct sched *s, struct feed_pod *p, const struct seat *sea
 {
 	const json_t *pod = informer_find(s->pods, p->ns, p->name);
 	const char *node = node_name(seat->node);
-	struct ref ref = {
-		.api_version = "v1", .plural = "pods", .ns = p->ns, .name = p->name, .subresource = "binding"
-	};
+	struct ref ref = { .api_version = "v1",
+			   .plural = "pods",
+			   .ns = p->ns,
+			   .name = p->name,
+			   .subresource = "binding",
+			   .seen = pod };
 	json_auto_t *body = json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:{s:s, s:s, s:s}}", "apiVersion", "v1", "kind",
 				      "Binding", "metadata", "name", p->name, "namespace", p->ns, "uid", p->uid,
 				      "target", "apiVersion", "v1", "kind", "Node", "name", node);
@@ -244,10 +252,9 @@ static void bind_pod(struct sched *s, struct feed_pod *p, const struct seat *sea
 	}
 	p->binding = true;
 	s->client->ops->create(s->client, &ref, body, on_bound, call_new(s, p->uid));
-	/* With the binding, not after it: one commit has both, and a binding hardly ever fails. */
+	/* Not when the answer has come: as a rule one commit has both, and a binding hardly ever fails. */
 	if (pod)
-		events_note(s->events, pod, "Normal", "Scheduled", "Successfully assigned %s/%s to %s", p->ns, p->name,
-			    node);
+		bound_note(&s->bound, pod, node);
 }
 
 static void start(struct sched *s, struct work *work)
@@ -319,24 +326,35 @@ static void wake_at(struct sched *s, int64_t at_ms, int64_t now)
 	loop_timer_set(s->client->loop, &s->wake, at_ms > now ? at_ms - now + 1 : 1);
 }
 
+static void carry_out(struct sched *s, const struct decisions *d)
+{
+	for (size_t i = 0; i < d->n; i++) {
+		if (d->items[i].what == DECIDE_START)
+			start(s, d->items[i].work);
+		else
+			evict(s, &d->items[i]);
+	}
+}
+
 static void on_work(void *arg)
 {
 	struct sched *s = arg;
 	int64_t end_ns = clock_mono_ns() + TURN_NS;
-	struct world_slice slice = { .now_ms = now_ms(), .stop = is_over, .arg = &end_ns, .most = TURN_MOST };
+	struct world_slice slice = { .now_ms = now_ms(), .stop = is_over, .arg = &end_ns, .most = TURN_STEP };
 	struct decisions d = { 0 };
 
 	if (!is_synced(s))
 		return;
-	world_pass(s->world, &slice, &d);
-	for (size_t i = 0; i < d.n; i++) {
-		if (d.items[i].what == DECIDE_START)
-			start(s, d.items[i].work);
-		else
-			evict(s, &d.items[i]);
-	}
+	do {
+		world_pass(s->world, &slice, &d);
+		carry_out(s, &d);
+	} while (d.more && d.n && !is_over(&end_ns));
+	while (!is_over(&end_ns) && bound_notes_tell(&s->bound, s->events))
+		;
 	if (d.more)
 		work_soon(s);
+	else if (s->bound.n)
+		loop_schedule(s->client->loop, &s->work);
 	wake_at(s, d.next_ms, slice.now_ms);
 	queue_status_touch(s->status);
 	decisions_done(&d);
@@ -405,9 +423,9 @@ static void tell_waiting(struct sched *s, struct feed_pod *p, const char *why)
 struct saying {
 	struct sched *sched;
 	int64_t now;
-	unsigned told;
-	int64_t again; /* ms until there is more to say; 0: nothing */
-	int64_t later; /* the same for what only has other words than before */
+	int64_t end_ns; /* of the time for it in this turn */
+	int64_t again;  /* ms until there is more to say; 0: nothing */
+	int64_t later;  /* the same for what only has other words than before */
 };
 
 /* Words that change only because somebody does something, and who does wants to see them. */
@@ -416,54 +434,65 @@ static bool is_held_by_rules(const struct work *work)
 	return work->why == WHY_HELD && !(work->holds & HOLD_MEMBERS);
 }
 
-static bool say_one(struct saying *y, struct feed_pod *p, struct work *work)
+/* What the pod was told last may stand for now, whatever the words are by now. */
+static bool is_said_lately(struct saying *y, const struct feed_pod *p, const struct work *work)
 {
-	auto_sbuf struct sbuf why = SBUF(4096);
-	int64_t waited = y->now - p->since_ms;
-
-	why_condition(y->sched->world, work, now_ms(), &why);
-	if (!why.n || str_same(p->said, why.p))
-		return true;
-	if (p->said && !is_held_by_rules(work) && !why_is_due(p->said_why, y->now - p->said_ms, work->why)) {
-		y->later = WHY_SAME_MS;
-		return true;
-	}
-	if (y->told == SAY_AT_ONCE) {
-		y->again = SAY_NEXT;
+	if (!p->said || is_held_by_rules(work) || why_is_due(p->said_why, y->now - p->said_ms, work->why))
 		return false;
-	}
-	if (waited < SAY_AFTER) {
-		y->again = SAY_AFTER - waited > y->again ? SAY_AFTER - waited : y->again;
-		return true;
-	}
-	tell_waiting(y->sched, p, why.p);
-	y->told++;
+	y->later = WHY_SAME_MS;
 	return true;
 }
 
+static bool is_too_early(struct saying *y, const struct feed_pod *p)
+{
+	int64_t left = SAY_AFTER - (y->now - p->since_ms);
+
+	y->again = left > y->again ? left : y->again;
+	return left > 0;
+}
+
+/* Members that wait wait for the same. */
 static bool say_work(void *arg, struct work *work)
 {
 	struct saying *y = arg;
+	auto_sbuf struct sbuf why = SBUF(4096);
 
+	if (is_over(&y->end_ns))
+		return false;
+	world_why(y->sched->world, work, now_ms());
 	for (size_t i = 0; i < work->n; i++) {
 		struct feed_pod *p =
 			work->members[i].seat.node ? NULL : feed_find(&y->sched->feed, work->members[i].id);
 
-		if (p && !say_one(y, p, work))
+		if (!p || is_said_lately(y, p, work) || is_too_early(y, p))
+			continue;
+		if (!why.n)
+			why_condition(y->sched->world, work, now_ms(), &why);
+		if (!why.n || str_same(p->said, why.p))
+			continue;
+		if (is_over(&y->end_ns))
 			return false;
+		tell_waiting(y->sched, p, why.p);
 	}
 	return true;
 }
 
+/* Goes through all that waits, a piece at a time, and then rests until there is a reason to begin again. */
 static void on_say(void *arg)
 {
 	struct sched *s = arg;
-	struct saying y = { .sched = s, .now = clock_mono_ms() };
+	struct saying y = { .sched = s,
+			    .now = clock_mono_ms(),
+			    .end_ns = clock_mono_ns() + SAY_NS,
+			    .again = s->say_again,
+			    .later = s->say_later };
+	bool whole = world_each_from(s->world, &s->say_at, say_work, &y);
 
-	world_each(s->world, say_work, &y);
-	if (y.again)
-		loop_timer_set(s->client->loop, &s->say, y.again);
-	if (y.later && !loop_timer_pending(&s->resay))
+	s->say_again = whole ? 0 : y.again;
+	s->say_later = whole ? 0 : y.later;
+	if (!whole || y.again)
+		loop_timer_set(s->client->loop, &s->say, whole ? y.again : SAY_NEXT);
+	if (whole && y.later && !loop_timer_pending(&s->resay))
 		loop_timer_set(s->client->loop, &s->resay, y.later);
 }
 

@@ -686,9 +686,19 @@ void world_each_running(struct world *w, bool (*each)(void *arg, struct work *wo
 void world_each(struct world *w, bool (*each)(void *arg, struct work *work), void *arg)
 {
 	size_t pos = 0;
+
+	world_each_from(w, &pos, each, arg);
+}
+
+bool world_each_from(struct world *w, size_t *pos, bool (*each)(void *arg, struct work *work), void *arg)
+{
 	void *work;
 
-	while (map_next(&w->works, &pos, NULL, &work))
-		if (!each(arg, work))
-			return;
+	while (map_next(&w->works, pos, NULL, &work))
+		if (!each(arg, work)) {
+			--*pos;
+			return false;
+		}
+	*pos = 0;
+	return true;
 }

@@ -121,6 +121,9 @@ struct queue_counts {
 struct queue_counts world_count(const struct world *w, const struct queue *q, int64_t now_ms);
 /* Everything, in no order. */
 void world_each(struct world *w, bool (*each)(void *arg, struct work *work), void *arg);
+/* The same in pieces: where it was told false it goes on next time, from *pos, which is 0 at first and after the end;
+ * true: this was the end.  What comes and goes in between may be seen twice, or not before the next time. */
+bool world_each_from(struct world *w, size_t *pos, bool (*each)(void *arg, struct work *work), void *arg);
 /* Why it waits as of now, for what was not looked at in the last pass too; sets work->why and work->hit. */
 enum work_why world_why(struct world *w, struct work *work, int64_t now_ms);
 /* Whether its queue's node properties let it sit there. */
