@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* work.c - request texts: Kubernetes objects of 1 KiB, and the same amount as an etcd put
  *
- * Objects but "noop" ask for no work beyond being stored: the Pod names a scheduler that does not exist, Job and TFJob
- * are suspended.  So P1 measures the same thing on a bare API server and on one with controllers.
+ * Objects but "wait" and "noop" ask for no work beyond being stored: the Pod names a scheduler that does not exist, Job
+ * and TFJob are suspended.  So P1 measures the same thing on a bare API server and on one with controllers.
  */
 #include <inttypes.h>
 #include <openssl/evp.h>
@@ -29,6 +29,10 @@ static const struct kind kinds[] = {
 	{ "pod", "/api/v1", "pods",
 	  "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\",\"annotations\":{\"pad\":\"%s\"}},"
 	  "\"spec\":{\"schedulerName\":\"none\",\"restartPolicy\":\"Never\",\"containers\":[" CONTAINER("main") "]}}" },
+	/* One that is to be placed, and runs nowhere. */
+	{ "wait", "/api/v1", "pods",
+	  "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\",\"annotations\":{\"pad\":\"%s\"}},"
+	  "\"spec\":{\"restartPolicy\":\"Never\",\"containers\":[" CONTAINER("main") "]}}" },
 	/* One that does run, and ends at once. */
 	{ "noop", "/api/v1", "pods",
 	  "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\",\"annotations\":{\"pad\":\"%s\"}},"
