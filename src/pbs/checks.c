@@ -23,7 +23,7 @@ bool check_time(const char *value)
 {
 	int64_t seconds;
 
-	return when_parse(value, clock_wall(), &seconds);
+	return pbs_when_parse(value, clock_wall(), &seconds);
 }
 
 static bool positive(const char *value)

@@ -97,7 +97,7 @@ static json_t *as_time(const char *value, const struct submitter *who)
 	char text[CLOCK_RFC3339_LEN];
 	int64_t seconds = 0;
 
-	when_parse(value, who->now, &seconds);
+	pbs_when_parse(value, who->now, &seconds);
 	clock_rfc3339(seconds, text);
 	return json_string(text);
 }

@@ -72,7 +72,7 @@ static int take_resources(struct ask *a, const char *value, enum source source, 
 {
 	struct err why = ERR_INIT;
 
-	switch (resources_add(&a->resources, value, source, &why)) {
+	switch (pbs_resources_add(&a->resources, value, source, &why)) {
 	case RESOURCES_OK:
 		return 0;
 	case RESOURCES_NO_VALUE:

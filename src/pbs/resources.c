@@ -54,7 +54,7 @@ static enum resources_result add_one(struct pairs *p, struct str name, struct st
 	return RESOURCES_OK;
 }
 
-enum resources_result resources_add(struct pairs *p, const char *list, enum source source, struct err *e)
+enum resources_result pbs_resources_add(struct pairs *p, const char *list, enum source source, struct err *e)
 {
 	struct str rest = str_trim(str_of(list));
 	bool nodes = false, procs = false;

@@ -16,6 +16,6 @@ enum resources_result {
 };
 
 /* Sets each resource, its value in normal form.  With anything but RESOURCES_OK some may have been set. */
-enum resources_result resources_add(struct pairs *p, const char *list, enum source source, struct err *e);
+enum resources_result pbs_resources_add(struct pairs *p, const char *list, enum source source, struct err *e);
 
 #endif

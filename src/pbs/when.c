@@ -48,7 +48,7 @@ static void move_on(const int pair[PAIRS_MOST], const struct tm *now, struct tm 
 	}
 }
 
-bool when_parse(const char *text, int64_t now, int64_t *ret_seconds)
+bool pbs_when_parse(const char *text, int64_t now, int64_t *ret_seconds)
 {
 	enum { MINUTE, HOUR, DAY, MONTH, YEAR, CENTURY };
 	int pair[PAIRS_MOST], second;

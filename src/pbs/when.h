@@ -7,6 +7,6 @@
 #include <stdint.h>
 
 /* What is left out is taken from `now`, one unit on if that is past. */
-bool when_parse(const char *text, int64_t now, int64_t *ret_seconds);
+bool pbs_when_parse(const char *text, int64_t now, int64_t *ret_seconds);
 
 #endif
