@@ -20,6 +20,8 @@ struct ctr {
 	char *id;    /* "<uid>_<name>_<attempt>" of the present or last run; NULL before the first */
 	char *cgroup, *log_path, *last_log_path;
 	json_t *process;
+	char *joins; /* of a process of the host: files by which it joins its control group */
+	pid_t pid;
 	char *image_id;
 	int64_t started_us;
 	struct ctr_end end, last;
@@ -102,6 +104,8 @@ void ctr_rights_done(struct ctr_rights *r);
 /* All but the process.  False: not yet, or not now, and wait_reason says why. */
 bool ctr_prepare(struct ctr *c);
 void ctr_start(struct ctr *c);
+/* "stoker://ID", "process://PID"; NULL if it never ran; malloc'ed. */
+char *ctr_id_text(const struct ctr *c);
 void ctr_stop(struct ctr *c, int64_t grace_ms, const char *reason);
 void ctr_stop_cancel(struct ctr *c);
 /* pod_hear.c: whether nobody should wait for it longer than it can make use of. */

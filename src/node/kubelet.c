@@ -173,6 +173,30 @@ static int do_node_usage(struct kubelet *k, const char *node, json_t **ret, stru
 	return 0;
 }
 
+/* --- jobs --- */
+
+static int do_signal(struct kubelet *k, const struct kubelet_target *of, int signo, struct err *e)
+{
+	struct runtime *r = ((struct node_kubelet *)k)->config.runtime;
+	struct pod_container c;
+
+	return find_running(k, of, &c, e) < 0 ? -1 : r->ops->kill(r, c.id, signo, true, e);
+}
+
+static int do_message(struct kubelet *k, const struct kubelet_target *of, int stream, struct str text, struct err *e)
+{
+	struct runtime *r = ((struct node_kubelet *)k)->config.runtime;
+	bool whole = text.n && text.p[text.n - 1] == '\n';
+	auto_free char *line = xasprintf("%.*s%s", STR_FMT(text), whole ? "" : "\n");
+	struct pod_container c;
+
+	if (find_running(k, of, &c, e) < 0)
+		return -1;
+	if (!r->ops->say)
+		return err_set(e, ERR_UNAVAILABLE, "nothing can be added to what containers of this node print");
+	return r->ops->say(r, c.id, stream, str_of(line), e);
+}
+
 static const struct kubelet_ops ops = {
 	.log = do_log,
 	.log_pause = log_door_pause,
@@ -191,6 +215,8 @@ static const struct kubelet_ops ops = {
 	.dial = do_dial,
 	.pod_usage = do_pod_usage,
 	.node_usage = do_node_usage,
+	.signal = do_signal,
+	.message = do_message,
 };
 
 struct kubelet *kubelet_new(const struct kubelet_config *config)

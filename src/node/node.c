@@ -28,10 +28,13 @@
 #include "base/mem.h"
 #include "loop/crypto.h"
 #include "node/claim_dirs.h"
+
+#include "node/host_users.h"
 #include "node/idle_watch.h"
 #include "node/image_keep.h"
 #include "node/node_lease.h"
 #include "node/node_object.h"
+#include "node/pbs_files.h"
 #include "node/pod.h"
 
 #define POD_CIDR      "10.244.0.0/16"
@@ -47,7 +50,7 @@ struct node {
 	struct claim_dirs *claim_dirs;
 	struct image_keep *image_keep;
 	struct idle_watch *idle;
-	struct informer *informer;
+	struct informer *informer, *self;
 	struct map pods; /* uid -> struct pod * */
 	char *dir, *name, *prefix, *ip, *problem;
 	bool services_known, adopted;
@@ -57,6 +60,7 @@ struct node {
 	struct loop_hook check;
 	/* its object */
 	json_t *status; /* as last read or written */
+	int64_t slots;  /* that an admin has set */
 	struct loop_hook tell;
 	struct loop_timer again;
 	bool telling, tell_again, freed;
@@ -106,6 +110,7 @@ static struct node_facts facts_of(const struct node *n)
 		.dir = n->dir,
 		.gpus = n->parts.gpus,
 		.images = n->parts.images,
+		.slots = n->slots,
 		.old = n->status,
 	};
 }
@@ -129,6 +134,7 @@ static void on_metadata_written(void *arg, const json_t *obj, const struct err *
 	}
 	if (!n->status)
 		n->status = json_incref(json_object_get(obj, "status"));
+	n->slots = node_slots(obj);
 	write_status(n);
 }
 
@@ -186,6 +192,25 @@ static void on_parts_changed(void *arg)
 	idle_watch_touch(n->idle);
 	while (map_next(&n->pods, &pos, &uid, &p))
 		pod_cards_changed(p);
+}
+
+/* Somebody, perhaps an admin, has changed the object. */
+static void on_self(void *arg, const json_t *obj, const json_t *old)
+{
+	struct node *n = arg;
+
+	(void)old;
+	if (obj && node_slots(obj) != n->slots)
+		loop_schedule(n->parts.loop, &n->tell);
+}
+
+static void follow_self(struct node *n)
+{
+	auto_free char *field = xasprintf("metadata.name=%s", n->name);
+
+	n->self = informer_new(n->parts.client, &(struct ref){ .api_version = "v1", .plural = "nodes" },
+			       &(struct list_options){ .fields = field },
+			       &(struct informer_handlers){ .change = on_self, .arg = n });
 }
 
 /* ---- pods ---- */
@@ -337,6 +362,21 @@ static void sweep(struct node *n)
 		pod_sweep(&n->parts, json_string_value(uid));
 }
 
+/* Files of PBS jobs that are not running any more. */
+static void sweep_jobs(struct node *n)
+{
+	json_auto_t *kept = json_array();
+	auto_free char *dir = pbs_files_dir(n->prefix);
+	size_t pos = 0;
+	void *p;
+
+	while (map_next(&n->pods, &pos, NULL, &p))
+		if (pod_pbs_node_file(p))
+			json_array_append_new(kept, jsonx_string(pod_pbs_node_file(p)));
+	if (!n->parts.fake)
+		pbs_files_sweep(dir, kept);
+}
+
 static json_t *uids_of(const struct node *n)
 {
 	json_t *uids = json_array();
@@ -374,6 +414,7 @@ static void adopt(struct node *n)
 	if (n->parts.runtime->ops->adopt(n->parts.runtime, on_found, n, &e) < 0)
 		log_error("look for containers of an earlier server: %s, ignoring", e.text);
 	sweep(n);
+	sweep_jobs(n);
 	uids = uids_of(n);
 	if (n->parts.net)
 		net_keep_only(n->parts.net, uids);
@@ -535,6 +576,7 @@ static int open_parts(struct node *n, const struct node_config *config, struct e
 	if (images_open(n->parts.loop, &images, &n->parts.images, e) < 0 || gpus_open(&gpus, &n->parts.gpus, e) < 0 ||
 	    logs_open(n->parts.loop, &logs, &n->parts.logs, e) < 0)
 		return -1;
+	n->parts.users = host_users_new();
 	n->parts.trash = trash_new(n->parts.loop, n->dir);
 	n->claim_dirs = claim_dirs_new(n->parts.client, n->dir, n->parts.trash);
 	n->image_keep = image_keep_new(n->parts.loop, n->parts.images, &(struct image_keep_config){ 0 });
@@ -622,6 +664,7 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 	}
 	follow_root_cas(n);
 	n->idle = idle_watch_new(&n->parts);
+	follow_self(n);
 	field = xasprintf("spec.nodeName=%s", n->name);
 	n->informer = informer_new(c, &ref, &(struct list_options){ .fields = field }, &h);
 	n->kubelet = node_kubelet_new(n, &n->parts);
@@ -640,6 +683,7 @@ void node_free(struct node *n)
 	node_kubelet_free(n->kubelet);
 	node_lease_free(n->lease);
 	informer_free(n->informer);
+	informer_free(n->self);
 	loop_unschedule(n->parts.loop, &n->tell);
 	loop_unschedule(n->parts.loop, &n->check);
 	loop_timer_done(&n->again);
@@ -659,6 +703,12 @@ void node_free(struct node *n)
 	logs_free(n->parts.logs);
 	trash_free(n->parts.trash);
 	events_free(n->parts.events);
+	host_users_free(n->parts.users);
+	if (last && !n->parts.fake) {
+		auto_free char *dir = pbs_files_dir(n->prefix);
+
+		pbs_files_sweep(dir, NULL);
+	}
 	if (last)
 		unmount_run(n);
 	json_decref(n->status);

@@ -19,6 +19,10 @@
 #define DISK_SHORT_PART  20
 #define KEPT_MEMORY      (256ll << 20) /* for the system and the server, out of allocatable */
 #define LINE_MAX_        4096
+#define PROPERTY         "property.stoker.dev/"
+#define SLOTS            "stoker.dev/np"
+#define SLOTS_MAX        1000000
+#define LABEL_MAX        63
 #define ROOTLESS         "on the host's network, and without enforcing limits"
 
 /* The first line of a file, or "". */
@@ -60,18 +64,30 @@ static const char *architecture(const char *machine)
 json_t *node_metadata(const struct node_facts *f)
 {
 	json_t *labels = f->gpus ? gpus_labels(f->gpus) : json_object();
+	auto_free char *property = xasprintf(PROPERTY "%s", f->name);
 	struct utsname u;
 	json_t *meta;
 
 	uname(&u);
 	json_object_set_new(labels, "kubernetes.io/hostname", json_string(f->name));
 	json_object_set_new(labels, "kubernetes.io/os", json_string("linux"));
+	/* PBS jobs ask for a host by its name as for any other property. */
+	if (strlen(f->name) <= LABEL_MAX)
+		json_object_set_new(labels, property, json_string(""));
 	json_object_set_new(labels, "kubernetes.io/arch", json_string(architecture(u.machine)));
 	meta = json_pack("{s:s, s:o, s:o}", "name", f->name, "labels", labels, "annotations",
 			 f->gpus ? gpus_annotations(f->gpus) : json_object());
 	if (f->rootless)
 		json_object_set_new(json_object_get(meta, "annotations"), "stoker.dev/rootless", json_string("true"));
 	return meta;
+}
+
+int64_t node_slots(const json_t *node)
+{
+	const char *text = json_string_value(json_object_get(jsonx_at(node, "metadata.annotations"), SLOTS));
+	int64_t n;
+
+	return text && str_int64(text, 1, SLOTS_MAX, &n) ? n : 0;
 }
 
 /* ---- status ---- */
@@ -95,7 +111,7 @@ static void add_amounts(const struct node_facts *f, json_t *capacity, json_t *al
 		json_t *all, *free;
 	} rows[] = {
 		{ "cpu", jsonx_stringf("%ld", sysconf(_SC_NPROCESSORS_ONLN)),
-		  jsonx_stringf("%ld", sysconf(_SC_NPROCESSORS_ONLN)) },
+		  jsonx_stringf("%lld", f->slots ? (long long)f->slots : (long long)sysconf(_SC_NPROCESSORS_ONLN)) },
 		{ "memory", jsonx_stringf("%lldKi", (long long)memory / 1024),
 		  jsonx_stringf("%lldKi",
 				(long long)(memory > 4 * KEPT_MEMORY ? memory - KEPT_MEMORY : memory) / 1024) },

@@ -13,6 +13,7 @@ struct node_facts {
 	const char *problem; /* why it is not ready; NULL: it is */
 	bool rootless;       /* runs pods in a user namespace */
 	const char *dir;     /* whose disk counts */
+	int64_t slots;       /* processors to give away, if an admin has set another number; else 0 */
 	struct gpus *gpus;
 	struct images *images;
 	const json_t *old; /* the present status: transition times are kept */
@@ -21,6 +22,8 @@ struct node_facts {
 /* metadata with labels and annotations. */
 json_t *node_metadata(const struct node_facts *f);
 json_t *node_status(const struct node_facts *f);
+/* The number of processors that an admin has set in the Node's annotation (np of PBS); 0: none. */
+int64_t node_slots(const json_t *node);
 /* What of it pods can have; `dir` is on the disk that counts. */
 json_t *node_allocatable(const char *dir);
 

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "kinds/idle_gpu.h"
 #include "node/pod_parts.h"
+#include "node/pod_pbs.h"
 
 #define SETUP_RETRY_MS     500
 #define SETUP_RETRY_MAX_MS 30000
@@ -87,6 +88,7 @@ void ctr_free(struct ctr *c)
 	end_done(&c->end);
 	end_done(&c->last);
 	json_decref(c->process);
+	free(c->joins);
 	free(c->name);
 	free(c->id);
 	free(c->cgroup);
@@ -327,6 +329,8 @@ static void check_deadline(struct pod *p)
 	if (!p->deadline_ms || clock_mono_ms() < p->deadline_ms || p->failed || p->deleting || p->over)
 		return;
 	events_note(p->parts->events, p->obj, "Normal", reason, "%s", message);
+	if (p->pbs)
+		pod_pbs_tell_walltime(p);
 	pod_fail(p, reason, message);
 }
 
@@ -437,6 +441,8 @@ static void on_work(void *arg)
 		return;
 	}
 	tell_starts(p);
+	if (p->pbs)
+		pod_pbs_look(p);
 	check_deadline(p);
 	check_target(p);
 	if (p->objects_new)
@@ -495,14 +501,17 @@ void ctr_ended(struct ctr *c, const struct exit_info *exit)
 	end_done(&c->end);
 	c->end.exit = *exit;
 	c->end.started_us = c->started_us;
-	c->end.id = c->id ? xasprintf("stoker://%s", c->id) : NULL;
+	c->end.id = ctr_id_text(c);
 	c->end.known = true;
+	c->end.signalled = c->pod->process && exit->signal;
 	c->end.reason = TAKE(c->stop_reason);
 	c->end_new = true;
 	c->end_telling = false;
 	c->failures = lasted ? 1 : c->failures + 1;
 	c->exited_ms = now;
 	ctr_wait(c, NULL, NULL);
+	if (c->pod->pbs)
+		pod_pbs_ended(c);
 	if (c->log_path)
 		logs_container_ended(c->pod->parts->logs, c->log_path);
 	pod_kick(c->pod);
@@ -518,15 +527,18 @@ static bool has_finished(const json_t *obj)
 	return streq(phase, "Succeeded") || streq(phase, "Failed");
 }
 
-static void start_clock(struct pod *p)
+void pod_start_clock(struct pod *p)
 {
 	const json_t *limit = jsonx_at(p->obj, "spec.activeDeadlineSeconds");
 	const char *text = jsonx_str(p->obj, "status.startTime");
+	int64_t from;
 
 	if (!p->start_us && (!text || !clock_parse_rfc3339(text, &p->start_us)))
 		p->start_us = clock_wall_micros();
-	if (json_is_integer(limit)) {
-		int64_t left = p->start_us / 1000 + clock_ms_of(json_integer_value(limit)) - clock_wall_micros() / 1000;
+	from = p->pbs ? pod_pbs_clock(p) : p->start_us;
+	p->deadline_ms = 0;
+	if (json_is_integer(limit) && from) {
+		int64_t left = from / 1000 + clock_ms_of(json_integer_value(limit)) - clock_wall_micros() / 1000;
 
 		p->deadline_ms = clock_mono_ms() + (left > 0 ? left : 0);
 	}
@@ -555,8 +567,9 @@ struct pod *pod_new(const struct node_parts *parts, const json_t *obj)
 	p->work = (struct loop_hook){ .run = on_work, .arg = p, .phase = LOOP_WORK };
 	p->wake = (struct loop_timer){ .fire = on_wake, .arg = p };
 	p->finished = p->over = has_finished(obj);
-	start_clock(p);
+	pod_pbs_init(p);
 	pod_recall(p);
+	pod_start_clock(p);
 	return p;
 }
 
@@ -604,7 +617,7 @@ void pod_changed(struct pod *p, const json_t *obj)
 	    jsonx_equal(jsonx_at(obj, "metadata.labels"), jsonx_at(old, "metadata.labels")) &&
 	    jsonx_equal(jsonx_at(obj, "metadata.annotations"), jsonx_at(old, "metadata.annotations")) && !p->deleting)
 		return; /* a status, most likely our own */
-	start_clock(p);
+	pod_start_clock(p);
 	p->objects_new = true;
 	pod_kick(p);
 }
@@ -631,6 +644,7 @@ void pod_free(struct pod *p)
 	loop_timer_done(&p->disk);
 	loop_timer_done(&p->watch);
 	pod_objects_stop(p);
+	pod_pbs_done(p);
 	for (size_t i = 0; i < p->n; i++) {
 		ctr_free(&p->ctrs[i]);
 		p->ctrs[i].pod = NULL;
@@ -643,6 +657,7 @@ void pod_free(struct pod *p)
 	free(p->ctrs);
 	json_decref(p->obj);
 	json_decref(p->told);
+	json_decref(p->used);
 	json_decref(p->roots);
 	free(p->uid);
 	free(p->ns);

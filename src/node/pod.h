@@ -31,6 +31,7 @@ struct node_parts {
 	struct logs *logs;
 	struct trash *trash;
 	struct informer *root_cas; /* the ConfigMaps named ROOT_CA of all namespaces; NULL: pods look for themselves */
+	struct host_users *users;
 	const char *dir, *name, *prefix, *host_ip;
 	const json_t *host_roots;
 	bool rootless; /* in a user namespace of ours: only what an ordinary user may do, no cgroups */
@@ -71,6 +72,8 @@ void pod_cards_changed(struct pod *p);
 const char *pod_uid(const struct pod *p);
 /* Holds something on this machine that must be kept: addresses, cards, directories. */
 bool pod_holds(const struct pod *p);
+/* The node file of its PBS job, if it was started as a process of the host; borrowed. */
+const char *pod_pbs_node_file(const struct pod *p);
 /* Removes what a pod left on this machine, whose worker is gone: after a restart. */
 void pod_sweep(const struct node_parts *parts, const char *uid);
 

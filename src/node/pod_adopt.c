@@ -37,6 +37,7 @@ static void recall_end(const json_t *terminated, struct ctr_end *end)
 		.message = message ? xstrdup(message) : NULL,
 		.id = id ? xstrdup(id) : NULL,
 		.known = true,
+		.signalled = jsonx_at(terminated, "signal") != NULL,
 	};
 }
 
@@ -67,7 +68,13 @@ static void recall_process(struct ctr *c)
 	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
 	json_auto_t *doc = NULL;
 	struct err e = ERR_INIT;
+	struct runtime *r = c->pod->parts->runtime;
 
+	if (c->pod->process) {
+		json_decref(c->process);
+		c->process = r->ops->process ? r->ops->process(r, c->id) : NULL;
+		return;
+	}
 	if (file_read(path, LIMIT_BODY, &text, &e) < 0 || !text.p ||
 	    jsonx_parse(text.p, text.n, NULL, NULL, &doc, &e) < 0)
 		return;
@@ -171,7 +178,9 @@ void pod_found(struct pod *p, const struct found *f)
 	c->attempt = attempt;
 	c->lost = false;
 	name_run(c, attempt);
+	c->pid = f->pid;
 	recall_process(c);
+	pod_start_clock(p);
 	p->revived = true;
 	if (!f->running) {
 		c->state = CTR_RUNNING;

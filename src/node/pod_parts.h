@@ -21,6 +21,7 @@
  *	pod_adopt.c     what an earlier server left
  *	pod_report.c    what the API is told
  *	pod_success.c   what a training job is told
+ *	pod_pbs*.c      a PBS job's pod: a process of the host
  */
 #ifndef STOKER_NODE_POD_PARTS_H
 #define STOKER_NODE_POD_PARTS_H
@@ -103,11 +104,17 @@ struct pod {
 	int tell_failures;
 	struct loop_hook work;
 	struct loop_timer wake, disk, watch;
+	/* a PBS job's: pod_pbs.h */
+	struct pod_pbs *pbs; /* NULL: it is none */
+	bool process;        /* it has no container, but a process of the host */
+	json_t *used;        /* by its last run, for the status */
 };
 
 /* Looks at everything again, at the end of this turn. */
 void pod_kick(struct pod *p);
 struct ctr *pod_ctr(const struct pod *p, const char *name);
+/* Its deadline, from when it began to count. */
+void pod_start_clock(struct pod *p);
 
 /* pod_objects.c: follows what the pod names; true once all of it has been looked up. */
 bool pod_objects_ready(struct pod *p);

@@ -56,7 +56,7 @@ static struct ctr_report report_of(struct ctr *c, char **ids)
 {
 	if (c->state == CTR_EXITED)
 		find_message(c);
-	*ids = c->id && c->state != CTR_WAITING && c->state != CTR_STARTING ? xasprintf("stoker://%s", c->id)
+	*ids = c->id && c->state != CTR_WAITING && c->state != CTR_STARTING ? ctr_id_text(c)
 	       : c->last.id                                                 ? xstrdup(c->last.id)
 									    : NULL;
 	return (struct ctr_report){
@@ -96,6 +96,7 @@ static json_t *make_status(struct pod *p)
 				.idle_at_us = p->idle_at_us,
 				.idle_text = p->idle_text,
 				.idle_long = p->idle_told == IDLE_TOO_LONG,
+				.used = p->used,
 				.ctrs = reports,
 				.n = p->n };
 	json_t *status;

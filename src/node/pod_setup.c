@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "kinds/quantity.h"
 #include "node/pod_parts.h"
+#include "node/pod_pbs.h"
 #include "node/pod_text.h"
 #include "node/sandbox.h"
 #include "node/tree.h"
@@ -185,7 +186,7 @@ int pod_refresh(struct pod *p, struct err *e)
 	auto_free char *dir = xasprintf("%s/volumes", p->dir);
 	struct volume_context c;
 
-	if (p->parts->fake)
+	if (p->parts->fake || p->process)
 		return 0;
 	pod_volume_context(p, objects, &c);
 	c.pod = pod;
@@ -214,28 +215,29 @@ static void choose_hostname(struct pod *p)
 /* Each once, in this order. */
 static const struct step {
 	bool real; /* not with the fake runtime */
+	bool host; /* for a process of the host too */
 	size_t flag;
 	int (*fn)(struct pod *p, struct err *e);
 	const char *reason; /* of the event if it fails */
 } steps[] = {
-	{ false, offsetof(struct pod, dirs), make_dirs, "FailedCreatePodSandBox" },
-	{ true, offsetof(struct pod, sandbox), make_sandbox, "FailedCreatePodSandBox" },
-	{ true, offsetof(struct pod, network), make_network, "FailedCreatePodSandBox" },
-	{ false, offsetof(struct pod, cards), pod_cards_take, "FailedGPU" },
-	{ true, offsetof(struct pod, texts), write_texts, "FailedMount" },
-	{ false, offsetof(struct pod, volumes), pod_refresh, "FailedMount" },
+	{ false, false, offsetof(struct pod, dirs), make_dirs, "FailedCreatePodSandBox" },
+	{ true, false, offsetof(struct pod, sandbox), make_sandbox, "FailedCreatePodSandBox" },
+	{ true, false, offsetof(struct pod, network), make_network, "FailedCreatePodSandBox" },
+	{ false, true, offsetof(struct pod, cards), pod_cards_take, "FailedGPU" },
+	{ true, false, offsetof(struct pod, texts), write_texts, "FailedMount" },
+	{ false, false, offsetof(struct pod, volumes), pod_refresh, "FailedMount" },
 };
 
 int pod_setup(struct pod *p, struct err *e)
 {
-	if (!pod_objects_ready(p))
+	if ((p->pbs && !pod_pbs_ready(p)) || (!p->process && !pod_objects_ready(p)))
 		return 1;
 	if (!p->hostname)
 		choose_hostname(p);
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		bool *done = (bool *)((char *)p + steps[i].flag);
 
-		if (*done || (steps[i].real && p->parts->fake)) {
+		if (*done || (steps[i].real && p->parts->fake) || (p->process && !steps[i].host)) {
 			*done = true;
 			continue;
 		}
@@ -274,10 +276,16 @@ void pod_teardown(struct pod *p)
 
 		if (c->id)
 			p->parts->runtime->ops->remove(p->parts->runtime, c->id);
-		ctr_rootfs_remove(c);
+		if (!p->process)
+			ctr_rootfs_remove(c);
 	}
 	pod_objects_stop(p);
-	give_back(p->parts, p->uid, p->dir, p->run_dir);
+	if (p->process) {
+		pod_pbs_forget(p);
+		gpus_release(p->parts->gpus, p->uid);
+	} else {
+		give_back(p->parts, p->uid, p->dir, p->run_dir);
+	}
 	logs_pod_ended(p->parts->logs, p->ns, p->name, p->uid);
 }
 

@@ -20,6 +20,7 @@
 #include "node/bundle.h"
 #include "node/idmap.h"
 #include "node/pod_parts.h"
+#include "node/pod_pbs.h"
 #include "node/rootfs.h"
 #include "node/sandbox.h"
 
@@ -209,6 +210,10 @@ static void cannot_prepare(struct ctr *c, const struct err *e)
 	bool config = e->kind == ERR_NOT_FOUND || e->kind == ERR_INVALID || e->kind == ERR_FORBIDDEN;
 	const char *reason = config ? "CreateContainerConfigError" : "CreateContainerError";
 
+	if (c->pod->pbs && pod_pbs_fault(c->pod, e)) {
+		c->state = CTR_WAITING;
+		return;
+	}
 	ctr_event(c, "Warning", "Failed", "Error: %s", e->text);
 	ctr_wait(c, reason, e->text);
 	c->state = CTR_WAITING;
@@ -235,6 +240,8 @@ static void on_started(void *arg, pid_t pid, const struct err *e)
 	if (!c || c->state != CTR_STARTING)
 		return;
 	if (pid <= 0) {
+		if (c->pod->pbs)
+			pod_pbs_fault(c->pod, e);
 		if (e->kind == ERR_INVALID)
 			cannot_start(c, e);
 		else
@@ -243,8 +250,12 @@ static void on_started(void *arg, pid_t pid, const struct err *e)
 	}
 	c->state = CTR_RUNNING;
 	c->started_us = clock_wall_micros();
+	c->pid = pid;
 	ctr_wait(c, NULL, NULL);
-	c->start_new = true;
+	/* Jobs come by the thousand, and an event is as much to write as a pod. */
+	c->start_new = !c->pod->process;
+	if (c->pod->pbs)
+		pod_start_clock(c->pod);
 	if (!c->init)
 		logs_measure(c->pod->parts->logs, c->pod->obj, c->log_path);
 	ctr_hook_start(c);
@@ -307,10 +318,19 @@ static int make_bundle(struct ctr *c, const struct image_info *info, struct err 
 	return 0;
 }
 
+char *ctr_id_text(const struct ctr *c)
+{
+	if (c->pod->process)
+		return c->pid ? xasprintf("process://%d", (int)c->pid) : NULL;
+	return c->id ? xasprintf("stoker://%s", c->id) : NULL;
+}
+
 static void launch(struct ctr *c)
 {
 	struct runtime *runtime = c->pod->parts->runtime;
 	auto_free char *dir = ctr_dir(c);
+	json_auto_t *files = NULL;
+	struct err e = ERR_INIT;
 	struct container_start start = {
 		.id = c->id,
 		.bundle = dir,
@@ -319,10 +339,19 @@ static void launch(struct ctr *c)
 		.stdin_open = jsonx_bool_or(c->spec, "stdin", false),
 		.stdin_once = jsonx_bool_or(c->spec, "stdinOnce", false),
 		.cgroup = c->cgroup,
+		.process = c->pod->process ? c->process : NULL,
+		.joins = c->joins,
 	};
 
 	c->prepared = false;
-	ctr_event(c, "Normal", "Created", "Created container: %s", c->name);
+	if (c->pod->pbs && !c->pod->process && ctr_pbs_files(c, &files, &e) < 0) {
+		cannot_prepare(c, &e);
+		return;
+	}
+	start.files = files;
+	c->pid = 0;
+	if (!c->pod->process)
+		ctr_event(c, "Normal", "Created", "Created container: %s", c->name);
 	runtime->ops->start(runtime, &start, on_started, ctr_ticket(c));
 }
 
@@ -346,9 +375,12 @@ bool ctr_prepare(struct ctr *c)
 
 	if (c->prepared)
 		return true;
-	if (!c->pod->parts->fake && ctr_image(c, &info) != 0)
+	if (!c->pod->parts->fake && !c->pod->process && ctr_image(c, &info) != 0)
 		return false;
-	c->prepared = make_bundle(c, &info, &e) == 0;
+	if (c->pod->process)
+		c->prepared = number_run(c, &e) == 0 && ctr_pbs_prepare(c, &e) == 0;
+	else
+		c->prepared = make_bundle(c, &info, &e) == 0;
 	if (!c->prepared)
 		cannot_prepare(c, &e);
 	else if (c->state == CTR_WAITING)

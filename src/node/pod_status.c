@@ -36,6 +36,9 @@ static json_t *terminated(const struct ctr_end *end)
 {
 	json_t *t = json_pack("{s:i, s:s}", "exitCode", end->exit.code, "reason", end_reason(end));
 
+	if (end->signalled)
+		json_object_set_new(t, "signal", json_integer(end->exit.signal));
+
 	if (end->message && *end->message)
 		json_object_set_new(t, "message", jsonx_string(end->message));
 	/* One that never started did so in 1970, as everywhere. */
@@ -283,6 +286,8 @@ json_t *pod_status_make(const json_t *spec, const json_t *old, const struct pod_
 		json_object_set(s, "initContainerStatuses", init);
 	json_object_set_new(s, "containerStatuses", rest);
 	json_decref(init);
+	if (r->used && (r->phase == PHASE_SUCCEEDED || r->phase == PHASE_FAILED))
+		json_object_set(s, "used", (json_t *)r->used);
 	/* Why a pod failed is told when it has: until its containers have ended, it runs. */
 	if (r->phase == PHASE_FAILED && r->reason)
 		json_object_set_new(s, "reason", json_string(r->reason));

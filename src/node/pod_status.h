@@ -12,11 +12,12 @@
 struct ctr_end {
 	struct exit_info exit;
 	int64_t started_us;
-	char *reason;  /* NULL: by the exit status: Completed, Error, OOMKilled, ContainerStatusUnknown */
-	char *message; /* termination message, or NULL */
-	char *id;      /* container id */
-	bool known;    /* there has been one */
-	bool asked;    /* its message has been looked for */
+	char *reason;   /* NULL: by the exit status: Completed, Error, OOMKilled, ContainerStatusUnknown */
+	char *message;  /* termination message, or NULL */
+	char *id;       /* container id */
+	bool known;     /* there has been one */
+	bool asked;     /* its message has been looked for */
+	bool signalled; /* it is known that a signal ended it, and no shell that says so */
 };
 
 struct ctr_report {
@@ -43,6 +44,7 @@ struct pod_report {
 	int64_t idle_since_us, idle_at_us;
 	const char *idle_text;         /* in words; NULL: it uses them */
 	bool idle_long;                /* longer than its queue allows */
+	const json_t *used;            /* by a PBS job; or NULL */
 	const struct ctr_report *ctrs; /* init containers first */
 	size_t n;
 };

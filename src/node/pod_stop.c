@@ -72,8 +72,11 @@ static void term(struct ctr *c)
 	c->termed = true;
 	if (c->kill_ms < least && c->hook)
 		c->kill_ms = least;
-	send(c, stop_signal(c), false);
-	if (ctr_is_prompt(c))
+	/* All of a job hear it, also those who had been stopped. */
+	send(c, stop_signal(c), c->pod->process);
+	if (c->pod->process)
+		send(c, SIGCONT, true);
+	if (ctr_is_prompt(c) && !c->pod->process)
 		look_for_listeners(c);
 	else
 		set_timer(c);
