@@ -115,6 +115,8 @@ void pod_pbs_tell_walltime(struct pod *p)
 	int64_t used = from ? (clock_wall_micros() - from + 999999) / 1000000 : limit;
 	char words[96];
 
+	/* The second it is in counts. */
+	used = used > limit ? used : limit + 1;
 	snprintf(words, sizeof(words), "walltime %lld exceeded limit %lld", (long long)used, (long long)limit);
 	tell(p, words);
 }
