@@ -59,6 +59,10 @@ const struct pbs_program *pbs_program_find(const char *argv0);
 int pbs_main(const struct pbs_program *program, const struct pbs_door *door, int argc, char **argv);
 /* One record a command, in its own file. */
 int qsub_main(struct pbs *p, int argc, char **argv);
+int qstat_main(struct pbs *p, int argc, char **argv);
+int pbsnodes_main(struct pbs *p, int argc, char **argv);
+int qselect_main(struct pbs *p, int argc, char **argv);
+int chk_gpu_main(struct pbs *p, int argc, char **argv);
 
 /* --- requests.  Paths begin with '/'; *ret (may be NULL) is owned.  Errors have the server's own words. --- */
 
