@@ -13,11 +13,8 @@
 #include "kinds/pbs_error.h"
 
 static const struct pbs_program programs[] = {
-	{ "qsub", qsub_main },
-	{ "qstat", qstat_main },
-	{ "pbsnodes", pbsnodes_main },
-	{ "qselect", qselect_main },
-	{ "chk_gpu", chk_gpu_main },
+	{ "qsub", qsub_main },       { "qstat", qstat_main },     { "pbsnodes", pbsnodes_main },
+	{ "qselect", qselect_main }, { "chk_gpu", chk_gpu_main },
 };
 
 const struct pbs_program *pbs_program_find(const char *argv0)

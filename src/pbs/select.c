@@ -43,7 +43,7 @@ static int add_with_op(struct select_terms *s, char option, const char *text, in
 			break;
 		}
 	if (option == 'a') {
-		if (!when_parse(text, now, &n))
+		if (!pbs_when_parse(text, now, &n))
 			return illegal(e, option);
 		push(s, option, op, NULL, xasprintf("%lld", (long long)n));
 		return 0;
