@@ -1,0 +1,139 @@
+#!/bin/bash
+# The life of PBS jobs as objects: states, holds, dependencies, arrays, rerun, deletion.  Containers are timers here.
+. "$(dirname "$0")/lib.sh"
+node_start main --runtime fake
+NODE=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
+CPUS=$(kubectl get nodes -o 'jsonpath={.items[0].status.allocatable.cpu}')
+
+# job NAME SPEC [SECONDS EXIT]: without them it runs for ever.
+job() {
+	local fake=
+	[ -n "${3:-}" ] && fake="\"stoker.dev/fake-seconds\":\"$3\",\"stoker.dev/fake-exit-code\":\"${4:-0}\""
+	kubectl create -f - >/dev/null <<-END
+		{"apiVersion":"stoker.dev/v1","kind":"PBSJob","metadata":{"name":"$1","annotations":{$fake}},
+		 "spec":{"owner":"nobody","script":"true","name":"n$1","killDelaySeconds":0${2:+,$2}}}
+	END
+}
+field() { kubectl get pbsjob "$1" -o "jsonpath={.status.$2}" 2>/dev/null; }
+id() { field "$1" sequence; }
+alter() { kubectl patch pbsjob "$1" --type merge -p "{\"spec\":{$2}}" >/dev/null; }
+# until_true COMMAND...: waits for it.
+until_true() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		"$@" >/dev/null 2>&1 && return 0
+		sleep 0.05
+	done
+	return 1
+}
+is_in() { case $(field "$1" state) in [$2]) return 0 ;; *) return 1 ;; esac }
+# state NAME LETTERS: waits until it is one of them.
+state() { until_true is_in "$1" "$2" || { kubectl get pbsjob "$1" -o yaml && false; }; }
+same() { [ "$(field "$1" "$2")" = "$3" ]; }
+pods() { kubectl get pods -l "stoker.dev/pbsjob=$1" -o 'jsonpath={.items[*].metadata.name}'; }
+pods_are() { [ "$(pods "$1")" = "$2" ]; }
+gone() { ! kubectl get pbsjob "$1"; }
+elements() { kubectl get pbsjob "$1" -o 'jsonpath={.status.elements}'; }
+
+# One job.
+job a '"resources":{"nodes":"1:ppn=2"}' 0.3 3
+ok "it completes" state a C
+is "with its script's status" "$(field a exitStatus)" 3
+is "it had two slots" "$(field a execHost)" "$NODE/0-1"
+is "it was started once" "$(field a startCount)" 1
+like "it says when" "$(field a comment)" '^Job started on [A-Z][a-z]{2} [A-Z][a-z]{2} [0-9]{2} at [0-9]{2}:[0-9]{2}$'
+like "kubectl shows it" "$(kubectl get pbsjobs)" '^a +na .* C .* 3 '
+
+# What cannot run says why.
+job b ''
+ok "one processor is taken" state b R
+job c '"resources":{"nodes":"1:ppn='"$CPUS"'"}'
+until_true eval '[ -n "$(field c comment)" ]'
+like "the scheduler's words are the comment" "$(field c comment)" '^Not Running: '
+is "and it is queued" "$(field c state)" Q
+alter c '"resources":{"nodes":"1"}'
+ok "qalter makes it run" state c R
+alter c '"cancel":{}'
+
+# Holds and times.
+job d '"hold":"u"'
+ok "a held job is in H" state d H
+is "and has no pods" "$(pods d)" ""
+alter d '"hold":"n"'
+ok "released it runs" state d R
+job e '"executionTime":"2099-01-01T00:00:00Z"'
+ok "not before its time" state e W
+alter d '"rerunAfter":1'
+ok "qrerun runs it again" until_true same d startCount 2
+ok "with the same name" state d R
+is "as its second run" "$(field d 'pods[0]')" "d-0-r1"
+alter d '"suspend":true'
+ok "suspended" state d S
+alter d '"suspend":false'
+ok "and resumed" state d R
+alter d '"cancel":{"message":"too slow"}'
+ok "a running job is deleted" state d C
+is "with 271" "$(field d exitStatus)" 271
+like "it says why" "$(field d comment)" '^Job deleted at request of .*: too slow$'
+alter e '"executionTime":null'
+ok "a time may be taken back" state e R
+
+# Pods that are taken away.
+kubectl delete pod e-0 --grace-period=0 --force >/dev/null 2>&1
+ok "a job whose pod is taken away runs again" until_true same e startCount 2
+alter e '"cancel":{}'
+job f '"rerunnable":false'
+ok "one that may not" state f R
+kubectl delete pod f-0 --grace-period=0 --force >/dev/null 2>&1
+ok "ends" state f C
+is "with -4" "$(field f exitStatus)" -4
+job g '"hold":"u"'
+ok "held" state g H
+alter g '"cancel":{}'
+ok "and deleted before it ran" state g C
+is "without a status" "$(field g exitStatus)" ""
+
+# Dependencies.
+job p '' 1.5 0
+P=$(id p)
+job q '"dependencies":[{"type":"afternotok","jobs":["'"$P"'"]}]' 0.1
+Q=$(id q)
+job r '"dependencies":[{"type":"afterok","jobs":["'"$Q"'"]}]' 0.1
+job s '"dependencies":[{"type":"afterok","jobs":["'"$P"'"]}]' 0.1
+ok "afterok waits" is_in s H
+ok "and runs after success" state s C
+is "itself well" "$(field s exitStatus)" 0
+ok "afternotok is deleted" state q C
+ok "and what waits for that" state r C
+is "as it says" "$(field r comment)" "Job deleted as result of dependency on job $Q"
+is "it never ran" "$(field r startCount)" ""
+
+# Arrays.
+alter b '"cancel":{}'
+job x '"array":{"request":"0-5","slots":2}' 0.2
+ok "an array runs" state x R
+like "two at a time" "$(kubectl get pods -l stoker.dev/pbsjob=x --field-selector status.phase=Running -o name | wc -l)" '^[012]$'
+ok "to its end" state x C
+is "all of it" "$(elements x)" '{"C:0":"0-5"}'
+job y '"array":{"request":"0-3","slots":2}'
+ok "another" until_true pods_are y "y-0-0 y-1-0"
+ok "is running" state y R
+alter y '"cancel":{"elements":"1-2"}'
+ok "goes on without those that are deleted" until_true pods_are y "y-0-0 y-3-0"
+alter y '"cancel":{"elements":null}'
+ok "until all are" state y C
+
+# The server is killed: nothing is lost, nothing runs twice.
+job z '"array":{"request":"0-11","slots":2}' 0.2
+ok "an array is under way" state z R
+kill -9 "$SERVER_PID"
+wait "$SERVER_PID" 2>/dev/null
+node_start main --runtime fake
+ok "it comes to its end" state z C
+is "each element once" "$(elements z)" '{"C:0":"0-11"}'
+
+# What has ended is shown for a time.
+kubectl patch pbsserver default --type merge -p '{"spec":{"keepCompletedSeconds":0}}' >/dev/null
+ok "and then gone" until_true gone z
+ok "with its pods" until_true pods_are z ""
+done_testing
