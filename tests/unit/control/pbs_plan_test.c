@@ -118,7 +118,7 @@ static void scene_init(struct scene *s, const char *spec, const char *status, co
 	s->job = json_pack("{s:{s:s, s:s, s:s, s:i}, s:o, s:o}", "metadata", "name", "7", "namespace", "anna", "uid",
 			   "u7", "generation", 1, "spec", loose(spec), "status", loose(status));
 	set_at(s->job, "metadata.creationTimestamp", NOW - 100);
-	s->set = pbs_settings(s->server, NULL);
+	s->set = pbs_settings_of(s->server, NULL);
 	pbs_slots_init(&s->slots);
 }
 

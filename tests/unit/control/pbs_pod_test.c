@@ -21,7 +21,7 @@ static json_t *job_with(const char *spec)
 static json_t *pod_for(const char *spec, int index, int rank, int run)
 {
 	json_auto_t *job = job_with(spec);
-	struct pbs_settings set = pbs_settings(NULL, NULL);
+	struct pbs_settings set = pbs_settings_of(NULL, NULL);
 	struct pbs_order o;
 	struct err e = ERR_INIT;
 	json_t *pod;

@@ -151,7 +151,7 @@ TEST("jobs that depend on others are released or deleted as those end")
 	submit(&p, JOB("1", FAKE("0.3", "0"), "'name':'a'"));
 	submit(&p, JOB("2", ENDS("0"), "'name':'b','dependencies':[{'type':'afternotok','jobs':['1']}]"));
 	submit(&p, JOB("3", ENDS("0"), "'name':'c','dependencies':[{'type':'afterok','jobs':['2']}]"));
-	submit(&p, JOB("4", ENDS("0"), "'name':'d','dependencies':[{'type':'afterok','jobs':['1.box']}]"));
+	submit(&p, JOB("4", ENDS("0"), "'name':'d','dependencies':[{'type':'afterok','jobs':['1']}]"));
 	CHECK(wait_state(&p, "4", "H"));
 	for (int i = 1; i <= 4; i++) {
 		char name[] = { (char)('0' + i), 0 };
