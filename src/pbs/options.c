@@ -21,6 +21,7 @@ struct option {
 	/* Instead of check: for values that are merged, or refused in their own way. */
 	int (*take)(struct ask *a, const char *value, enum source source, struct err *e);
 	const char *help;
+	const char *must; /* what a value must be, where the help does not say it */
 };
 
 void ask_done(struct ask *a)
@@ -132,43 +133,49 @@ static int take_nothing(struct ask *a, const char *value, enum source source, st
 
 /* In the order of the alphabet. */
 static const struct option options[] = {
-	{ 'a', "TIME", check_time, NULL, "not before [[[[CC]YY]MM]DD]hhmm[.SS]" },
-	{ 'A', "ACCOUNT", check_text, NULL, "account" },
-	{ 'b', "SECONDS", check_retry, NULL, "taken, without effect" },
-	{ 'c', "WORDS", check_checkpoint, NULL, "checkpointing; kept, without effect" },
+	{ 'a', "TIME", check_time, NULL, "not before [[[[CC]YY]MM]DD]hhmm[.SS]", "[[[[CC]YY]MM]DD]hhmm[.SS]" },
+	{ 'A', "ACCOUNT", check_text, NULL, "account", "a name" },
+	{ 'b', "SECONDS", check_retry, NULL, "taken, without effect", "a number of seconds" },
+	{ 'c', "WORDS", check_checkpoint, NULL, "checkpointing; kept, without effect",
+	  "words of n, s, c, c=MINUTES, none, enabled, shutdown, periodic, interval=MINUTES, depth=N, dir=PATH, joined "
+	  "by commas" },
 	{ 'C', "PREFIX", NULL, NULL, "what directives begin with (#PBS); \"\" for none" },
-	{ 'd', "DIR", check_directory, NULL, "directory the job starts in (the home directory)" },
+	{ 'd', "DIR", check_directory, NULL, "directory the job starts in (the home directory)", "a directory" },
 	{ 'D', "DIR", NULL, take_nothing, "not supported" },
-	{ 'e', "[HOST:]PATH", check_path, NULL, "where standard error goes" },
+	{ 'e', "[HOST:]PATH", check_path, NULL, "where standard error goes", "a path without control characters" },
 	{ 'E', NULL, NULL, NULL, "as -n" },
 	{ 'f', NULL, NULL, NULL, "taken, without effect" },
 	{ 'F', "ARGUMENTS", NULL, NULL, "arguments of the script" },
 	{ 'h', NULL, NULL, NULL, "hold the job until it is released" },
-	{ 'i', "N", check_positive, NULL, "idle elements of an array; kept, without effect" },
+	{ 'i', "N", check_positive, NULL, "idle elements of an array; kept, without effect", "a number from 1 on" },
 	{ 'I', NULL, NULL, NULL, "an interactive job" },
 	{ 'j', "oe|eo|n", check_join, NULL, "both streams into one file" },
-	{ 'J', "X-Y[:STEP][%SLOTS]", check_steps, NULL, "an array, as OpenPBS writes it" },
-	{ 'k', "WHAT", check_keep, NULL, "keep o, e, oe in the home directory; n for none" },
-	{ 'K', "SECONDS", check_positive, NULL, "between SIGTERM and SIGKILL" },
+	{ 'J', "X-Y[:STEP][%SLOTS]", check_steps, NULL, "an array, as OpenPBS writes it", "X-Y[:STEP][%SLOTS]" },
+	{ 'k', "WHAT", check_keep, NULL, "keep o, e, oe in the home directory; n for none",
+	  "n, or letters of oe (and d)" },
+	{ 'K', "SECONDS", check_positive, NULL, "between SIGTERM and SIGKILL", "a number of seconds from 1 on" },
 	{ 'l', "RESOURCES", NULL, take_resources, "resources: nodes=1:gpus=1:S,walltime=24:00:00" },
 	{ 'L', "REQUEST", NULL, take_nothing, "not supported: use -l" },
-	{ 'm', "POINTS", check_mail_points, NULL, "when to write mail: letters of abef, n for never" },
-	{ 'M', "USERS", check_users, NULL, "to whom" },
+	{ 'm', "POINTS", check_mail_points, NULL, "when to write mail: letters of abef, n for never",
+	  "n, p, or letters of abefj" },
+	{ 'M', "USERS", check_users, NULL, "to whom", "USER[@HOST], joined by commas" },
 	{ 'n', NULL, NULL, NULL, "nodes for this job alone" },
-	{ 'N', "NAME", check_name, NULL, "name of the job" },
-	{ 'o', "[HOST:]PATH", check_path, NULL, "where standard output goes" },
-	{ 'p', "PRIORITY", check_priority, NULL, "from -1024 to 1023" },
-	{ 'P', "PROJECT", check_text, NULL, "project" },
+	{ 'N', "NAME", check_name, NULL, "name of the job",
+	  "up to 236 letters, digits and _.+-,=:@%~^, the first a letter, digit or one of _.+-" },
+	{ 'o', "[HOST:]PATH", check_path, NULL, "where standard output goes", "a path without control characters" },
+	{ 'p', "PRIORITY", check_priority, NULL, "from -1024 to 1023", "a number from -1024 to 1023" },
+	{ 'P', "PROJECT", check_text, NULL, "project", "a name" },
 	{ 'q', "QUEUE", NULL, take_destination, "queue" },
 	{ 'r', "y|n", check_yes_no, NULL, "whether the job may be run again" },
-	{ 'R', "oe", check_remove, NULL, "files to remove at the end; kept, without effect" },
-	{ 'S', "PATH[@HOST],...", check_shells, NULL, "shell that runs the script" },
+	{ 'R', "oe", check_remove, NULL, "files to remove at the end; kept, without effect", "letters of oe" },
+	{ 'S', "PATH[@HOST],...", check_shells, NULL, "shell that runs the script",
+	  "absolute paths, PATH[@HOST] joined by commas, one without a host" },
 	{ 't', "INDEXES[%SLOTS]", NULL, take_array, "an array: 0-9,20%5" },
-	{ 'T', "NAME", check_text, NULL, "a prologue of its own; kept, without effect" },
+	{ 'T', "NAME", check_text, NULL, "a prologue of its own; kept, without effect", "a name" },
 	{ 'u', "USER[@HOST],...", check_users, NULL, "run as another user, if that is allowed" },
 	{ 'v', "NAME[=VALUE],...", NULL, take_variables, "variables of the job" },
 	{ 'V', NULL, NULL, NULL, "all variables of this shell" },
-	{ 'w', "DIR", check_text, NULL, "what PBS_O_WORKDIR says" },
+	{ 'w', "DIR", check_text, NULL, "what PBS_O_WORKDIR says", "a path" },
 	{ 'W', "ATTRIBUTE=VALUE,...", NULL, attributes_add,
 	  "depend, group_list, umask, stagein, stageout, block, ..." },
 	{ 'x', NULL, NULL, NULL, "with -I: the script is the command" },
@@ -189,7 +196,8 @@ static int take(struct ask *a, const struct option *o, const char *value, enum s
 	if (o->take)
 		return o->take(a, value, source, e);
 	if (o->check && !o->check(value))
-		return ask_illegal(a, e, o->letter, "-%c \"%s\": %s", o->letter, value, o->help);
+		return ask_illegal(a, e, o->letter, "-%c \"%s\": must be %s", o->letter, value,
+				   o->must ? o->must : o->arg);
 	if (o->letter != 'C' || source == FROM_ARGV)
 		set(a, o->letter, value, source);
 	return 0;
