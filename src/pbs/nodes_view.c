@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/jsonx.h"
 #include "base/mem.h"
@@ -92,12 +93,12 @@ void node_view_done(struct node_view *v)
 	*v = (struct node_view){ 0 };
 }
 
-/* Hosts in exec_host may have a domain that the node's name lacks. */
+/* Hosts in exec_host may have a domain that the node's name lacks, and capitals, which no Node may have. */
 static bool is_host(struct str host, const char *name)
 {
 	size_t n = strlen(name);
 
-	return host.n >= n && memcmp(host.p, name, n) == 0 && (host.n == n || host.p[n] == '.');
+	return host.n >= n && strncasecmp(host.p, name, n) == 0 && (host.n == n || host.p[n] == '.');
 }
 
 static void add_ranges(struct node_job *job, struct str ranges)
@@ -216,7 +217,7 @@ void node_gpus_of(const struct board_row *r, const char *node, void (*each)(void
 	int last;
 
 	while (slots_next(&rest, &s)) {
-		if (s.host.n != n + sizeof(suffix) - 1 || memcmp(s.host.p, node, n) != 0 ||
+		if (s.host.n != n + sizeof(suffix) - 1 || strncasecmp(s.host.p, node, n) != 0 ||
 		    memcmp(s.host.p + n, suffix, sizeof(suffix) - 1) != 0)
 			continue;
 		while (slots_range(&s.ranges, &first, &last))

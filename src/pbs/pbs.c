@@ -12,10 +12,24 @@
 #include "base/mem.h"
 #include "kinds/pbs_error.h"
 
+/* One a line: tools/pbs-links reads them. */
+/* clang-format off */
 static const struct pbs_program programs[] = {
-	{ "qsub", qsub_main },       { "qstat", qstat_main },     { "pbsnodes", pbsnodes_main },
-	{ "qselect", qselect_main }, { "chk_gpu", chk_gpu_main },
+	{ "qsub", qsub_main },
+	{ "qstat", qstat_main },
+	{ "pbsnodes", pbsnodes_main },
+	{ "qselect", qselect_main },
+	{ "chk_gpu", chk_gpu_main },
+	{ "tracejob", tracejob_main },
+	{ "chk_gpuused", chk_gpuused_main },
+	{ "chk_res", chk_res_main },
+	{ "k_log", k_log_main },
+	{ "dockerlog", dockerlog_main },
+	{ "getallreposimages", getallreposimages_main },
+	{ "get_report", get_report_main },
+	{ "rpt_detail", rpt_detail_main },
 };
+/* clang-format on */
 
 const struct pbs_program *pbs_program_find(const char *argv0)
 {

@@ -63,6 +63,14 @@ int qstat_main(struct pbs *p, int argc, char **argv);
 int pbsnodes_main(struct pbs *p, int argc, char **argv);
 int qselect_main(struct pbs *p, int argc, char **argv);
 int chk_gpu_main(struct pbs *p, int argc, char **argv);
+int tracejob_main(struct pbs *p, int argc, char **argv);
+int chk_gpuused_main(struct pbs *p, int argc, char **argv);
+int chk_res_main(struct pbs *p, int argc, char **argv);
+int k_log_main(struct pbs *p, int argc, char **argv);
+int dockerlog_main(struct pbs *p, int argc, char **argv);
+int getallreposimages_main(struct pbs *p, int argc, char **argv);
+int get_report_main(struct pbs *p, int argc, char **argv);
+int rpt_detail_main(struct pbs *p, int argc, char **argv);
 
 /* --- requests.  Paths begin with '/'; *ret (may be NULL) is owned.  Errors have the server's own words. --- */
 

@@ -7,6 +7,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/jsonx.h"
 #include "base/limits.h"
@@ -105,7 +106,7 @@ static void find_use(const struct pbsnodes *s, const char *name, struct node_use
 
 static bool is_meant(const struct node_view *v, const char *operand)
 {
-	return operand[0] == ':' ? node_view_has_property(v, operand + 1) : streq(operand, v->name);
+	return operand[0] == ':' ? node_view_has_property(v, operand + 1) : strcasecmp(operand, v->name) == 0;
 }
 
 /* Calls back with each node that the operands name, or with all if there are none. */
