@@ -415,7 +415,9 @@ bool cgroup_try_remove(const char *path)
 	for (int i = 0; i < h.n; i++) {
 		auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
 
-		if (rmdir(dir) < 0 && errno != ENOENT) {
+		if (rmdir(dir) < 0) {
+			if (errno == ENOENT)
+				continue;
 			kill_in(&h.at[i], path, SIGKILL);
 			walk(dir, 0, rmdir_dir, NULL);
 			gone = gone && access(dir, F_OK) < 0;

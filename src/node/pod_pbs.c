@@ -352,8 +352,9 @@ int ctr_pbs_files(struct ctr *c, json_t **ret, struct err *e)
 	return pbs_process_files(&place, ret, e);
 }
 
-int pod_pbs_volume(struct pod *p, const char *dir, struct err *e)
+int pod_pbs_volume(void *pod, const char *dir, struct err *e)
 {
+	struct pod *p = pod;
 	int cards[CARDS_MAX];
 	struct pbs_account account;
 	struct pbs_place place;

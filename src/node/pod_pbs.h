@@ -42,7 +42,7 @@ int ctr_pbs_prepare(struct ctr *c, struct err *e);
 /* The files for a container's output, as runtime.h wants them; NULL if there are none. */
 int ctr_pbs_files(struct ctr *c, json_t **ret, struct err *e);
 /* The volume with the job's node file, GPU file and script, made in a directory of its own. */
-int pod_pbs_volume(struct pod *p, const char *dir, struct err *e);
+int pod_pbs_volume(void *pod, const char *dir, struct err *e);
 /* Its files, unless another pod of the job is here. */
 void pod_pbs_forget(struct pod *p);
 /* Ends the pod for what a process could not be started for; false if the error is another. */

@@ -135,6 +135,8 @@ void pod_volume_context(struct pod *p, const json_t *objects, struct volume_cont
 		.fs_group = json_is_integer(group) ? (gid_t)json_integer_value(group) : (gid_t)-1,
 		.owner = (uid_t)uid,
 		.host_roots = roots_of(p, uid),
+		.job_files = p->pbs ? pod_pbs_volume : NULL,
+		.arg = p,
 	};
 }
 

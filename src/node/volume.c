@@ -20,6 +20,7 @@ static const struct volume_type types[] = {
 	{ "projected", volume_projected_prepare, NULL, true, true },
 	{ "persistentVolumeClaim", volume_claim_prepare, volume_claim_root, false, false },
 	{ "nfs", volume_nfs_prepare, NULL, false, false },
+	{ "csi", volume_pbs_prepare, NULL, true, false },
 };
 
 /* A volume without any source is an emptyDir, as in Kubernetes. */

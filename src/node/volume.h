@@ -27,6 +27,9 @@ struct volume_context {
 	gid_t fs_group; /* (gid_t)-1: none */
 	uid_t owner;    /* (uid_t)-1: an admin's pod; else host paths are opened with this user's rights only */
 	const json_t *host_roots; /* array of directories below which an owner's hostPath must be; NULL: nowhere */
+	/* Writes the files of the pod's PBS job into a directory; NULL: it is of none. */
+	int (*job_files)(void *arg, const char *dir, struct err *e);
+	void *arg;
 };
 
 /* Which objects must be fetched before volumes_prepare() can work: a new array of "configmaps/NAME", with '?' in front

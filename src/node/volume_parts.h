@@ -35,7 +35,7 @@ struct volume_type {
 	bool memory;    /* at home in c->memory */
 };
 
-/* --- volume_host.c, volume_empty.c, volume_files.c, volume_claim.c, volume_nfs.c --- */
+/* --- volume_host.c, volume_empty.c, volume_files.c, volume_claim.c, volume_nfs.c, volume_pbs.c --- */
 int volume_host_prepare(const struct volume *v, struct err *e);
 int volume_host_root(const struct volume *v, char **ret, struct err *e);
 int volume_empty_prepare(const struct volume *v, struct err *e);
@@ -46,6 +46,7 @@ int volume_projected_prepare(const struct volume *v, struct err *e);
 int volume_claim_prepare(const struct volume *v, struct err *e);
 int volume_claim_root(const struct volume *v, char **ret, struct err *e);
 int volume_nfs_prepare(const struct volume *v, struct err *e);
+int volume_pbs_prepare(const struct volume *v, struct err *e);
 
 /* A file system in memory at v->path, unless it is there already or the path is in memory anyway.  A server without the
  * right to mount uses the disk.

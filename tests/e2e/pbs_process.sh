@@ -104,6 +104,17 @@ is "what cannot be is told apart" "$(reason 111) $(reason 112) $(reason 113) $(r
 is "a link leads nowhere the user may not write" "$(cat "$T/secret")" "root's"
 is "the user reads why" "$(cat "$H/n.e112")" "PBS: chdir to '/nowhere' failed: No such file or directory"
 
+# A job in a container has the same files.
+uid=$(id -u "$U")
+job 118 '{"script": "cat $1; echo said >&2", "outputPath": "in.out"}' "$(jq -n --argjson u "$uid" --arg h "$H" '{
+	runtimeClassName: null, securityContext: {runAsUser: $u, runAsGroup: $u}, containers: [{name: "job", image: "host",
+	command: ["/bin/sh", "/var/spool/pbs/spool/118.Ghead.SC", "/var/spool/pbs/aux/118.Ghead"],
+	volumeMounts: [{name: "pbs", mountPath: "/var/spool/pbs"}]}], volumes: [{name: "pbs", csi: {driver: "pbs.stoker.dev"}}]}')"
+ended 118
+is "a job in a container has its node file, script and output" "$(cat "$H/in.out" "$H/n.e118")" "$NODE
+said"
+is "which is the user's too" "$(stat -c '%U %a' "$H/in.out")" "$U 600"
+
 # Signals, words, time, and who stays behind.
 job 121 '{"script": "trap \"echo got usr1\" USR1; (setsid sleep 7777 >/dev/null 2>&1 </dev/null &) & echo ready; while :; do sleep 0.1; done"}'
 job 122 '{"script": "echo on; sleep 1000"}' '{"activeDeadlineSeconds": 2}'

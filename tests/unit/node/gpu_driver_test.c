@@ -85,6 +85,12 @@ TEST("a container gets the nodes of its own cards and of no other")
 	CHECK_INT(json_array_size(grant.mounts), 0);
 	CHECK_STR(tree_joined(grant.env, NULL), "NVIDIA_VISIBLE_DEVICES=void");
 	gpu_grant_done(&grant);
+	{
+		json_auto_t *others = gpus_withheld(g, "b"), *all = gpus_withheld(g, "nobody");
+
+		CHECK_STR(tree_joined(others, "path"), "/dev/nvidia2,/dev/nvidia0");
+		CHECK_STR(tree_joined(all, "path"), "/dev/nvidia2,/dev/nvidia1,/dev/nvidia0");
+	}
 	gpus_free(g);
 }
 

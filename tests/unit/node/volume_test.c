@@ -360,12 +360,31 @@ TEST("an nfs mount that comes too late undoes itself")
 
 TEST("a type that is not supported is named, with those that are")
 {
-	struct lab l = lab_new("[{'name':'v','csi':{'driver':'x'}}]");
+	struct lab l = lab_new("[{'name':'v','iscsi':{'iqn':'x'}}]");
 
-	lab_fails(&l, "volume type csi is not supported here; these are: hostPath, emptyDir, configMap, secret, "
-		      "downwardAPI, projected, persistentVolumeClaim, nfs");
+	lab_fails(&l, "volume type iscsi is not supported here; these are: hostPath, emptyDir, configMap, secret, "
+		      "downwardAPI, projected, persistentVolumeClaim, nfs, csi");
 	CHECK_INT(l.e.kind, ERR_INVALID);
 	lab_done(&l);
+}
+
+TEST("of CSI drivers there is only that for the files of PBS jobs")
+{
+	static const struct {
+		const char *volumes, *why;
+	} rows[] = {
+		{ "[{'name':'v','csi':{'driver':'x'}}]",
+		  "csi driver x is not known here; there is only pbs.stoker.dev" },
+		{ "[{'name':'v','csi':{'driver':'pbs.stoker.dev'}}]",
+		  "csi driver pbs.stoker.dev is for pods of PBSJobs only" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct lab l = lab_new(rows[i].volumes);
+
+		lab_fails(&l, rows[i].why);
+		lab_done(&l);
+	}
 }
 
 TEST("what must be fetched is listed once, required before optional, the volume after its claim")
