@@ -107,6 +107,25 @@ void map_set(struct map *m, const char *key, void *value)
 	m->used++;
 }
 
+static void *take(struct map *m, struct map_slot *s)
+{
+	void *value = s->value;
+
+	free(s->key);
+	s->key = NULL;
+	s->value = TOMB(s);
+	m->n--;
+	return value;
+}
+
+void *map_take(struct map *m, const char *key)
+{
+	size_t n = strlen(key);
+	struct map_slot *s = probe(m, key, n, hash_bytes(key, n));
+
+	return s ? take(m, s) : NULL;
+}
+
 bool map_remove(struct map *m, const char *key)
 {
 	size_t n = strlen(key);
@@ -115,11 +134,7 @@ bool map_remove(struct map *m, const char *key)
 
 	if (!s)
 		return false;
-	value = s->value;
-	free(s->key);
-	s->key = NULL;
-	s->value = TOMB(s);
-	m->n--;
+	value = take(m, s);
 	if (m->free_value)
 		m->free_value(value);
 	return true;

@@ -28,6 +28,8 @@ void *map_find_n(const struct map *m, const char *key, size_t n);
 void map_set(struct map *m, const char *key, void *value);
 /* Frees the value; false if there was none. */
 bool map_remove(struct map *m, const char *key);
+/* The value, which is the caller's now, or NULL. */
+void *map_take(struct map *m, const char *key);
 /* Walk: start with *pos = 0; false at the end.  The map may not change meanwhile, but for map_remove of the current
  * key. */
 bool map_next(const struct map *m, size_t *pos, const char **ret_key, void **ret_value);

@@ -21,6 +21,7 @@
 #include "control/control.h"
 #include "control/served.h"
 #include "loop/http.h"
+#include "sched/gate.h"
 
 #define RETRY_MIN_MS  500
 #define RETRY_MAX_MS  10000
@@ -30,7 +31,7 @@
 
 struct operate_settings {
 	struct connect_settings connect;
-	const char *controllers, *leader_elect, *lease_name, *lease_ns, *listen;
+	const char *controllers, *leader_elect, *lease_name, *lease_ns, *listen, *admission;
 	int64_t lease_seconds;
 };
 
@@ -43,6 +44,13 @@ static const struct opt operate_opts[] = {
 	  OPT(controllers),
 	  .arg = "LIST",
 	  .help = "which to run: names separated by commas, * for all, -NAME for all but that one" },
+	{ .name = "admission",
+	  .type = OPT_CHOICE,
+	  OPT(admission),
+	  .arg = "HOW",
+	  .choices = GATE_HOW,
+	  .help = "how training jobs are held back until the cluster has room for all their pods: by scheduling "
+		  "gates, by making pods later, or not at all (default: auto, gates if the server has them)" },
 	{ .name = "leader-elect",
 	  .type = OPT_CHOICE,
 	  OPT(leader_elect),
@@ -80,6 +88,7 @@ struct operating {
 	struct client *client;  /* for questions and the Lease */
 	struct client *workers; /* of the controllers, while they run */
 	struct control *control;
+	struct gate *gate; /* or NULL */
 	struct leader *leader;
 	struct http_server *http;
 	struct loop_timer retry, last_word;
@@ -109,7 +118,10 @@ static void start_control(void *arg)
 		give_up(op, e.text);
 		return;
 	}
-	op->control = control_new(op->workers, op->set);
+	if (control_has_gangs(op->set))
+		op->gate = gate_new(op->workers, &(struct gate_config){ .how = op->settings->admission,
+									.ns = op->settings->lease_ns });
+	op->control = control_new_gated(op->workers, op->set, op->gate);
 	log_info("run controllers=%s server=%s", op->settings->controllers, client_server(op->workers));
 }
 
@@ -118,8 +130,10 @@ static void stop_control(void *arg)
 	struct operating *op = arg;
 
 	control_free(op->control);
+	gate_free(op->gate);
 	client_free(op->workers);
 	op->control = NULL;
+	op->gate = NULL;
 	op->workers = NULL;
 }
 
@@ -346,7 +360,8 @@ static int read_settings(const struct operate_settings *s, control_set *ret, str
 
 static int run_operate(const struct command *cmd, int argc, char **argv)
 {
-	struct operate_settings s = { .leader_elect = "true",
+	struct operate_settings s = { .admission = "auto",
+				      .leader_elect = "true",
 				      .lease_name = "stoker",
 				      .lease_ns = "kube-system",
 				      .lease_seconds = LEASE_SECONDS };

@@ -51,11 +51,23 @@ static void drop_from_spec(json_t *spec)
 	drop_from_containers(json_object_get(spec, "initContainers"));
 }
 
-static void lean_object(json_t *obj, bool pod)
+/* A node lists all images that it has, which is most of it. */
+static void drop_from_node(json_t *status)
+{
+	static const char *const unread[] = { "images", "nodeInfo", "daemonEndpoints", "volumesAttached",
+					      "volumesInUse" };
+
+	for (size_t k = 0; k < ARRAY_SIZE(unread); k++)
+		json_object_del(status, unread[k]);
+}
+
+static void lean_object(json_t *obj, const char *kind)
 {
 	json_object_del(json_object_get(obj, "metadata"), "managedFields");
-	if (pod)
+	if (streq(kind, "Pod") || streq(kind, "PodList"))
 		drop_from_spec(json_object_get(obj, "spec"));
+	else if (streq(kind, "Node") || streq(kind, "NodeList"))
+		drop_from_node(json_object_get(obj, "status"));
 }
 
 void lean(json_t *doc)
@@ -67,7 +79,7 @@ void lean(json_t *doc)
 	size_t i;
 
 	if (!list)
-		lean_object(doc, streq(kind, "Pod"));
+		lean_object(doc, kind);
 	json_array_foreach (items, i, obj)
-		lean_object(obj, streq(kind, "PodList"));
+		lean_object(obj, kind);
 }

@@ -6,7 +6,8 @@
 #include <jansson.h>
 
 /* A list, or one object that says its kind.  Who managed which field always goes, and a server that gets the object
- * back without it keeps what it had.  Of pods, whose spec nobody may change, also what only a kubelet reads. */
+ * back without it keeps what it had.  Of pods, whose spec nobody may change, also what only a kubelet reads; of nodes,
+ * whose status is only patched, what they say about their images and themselves. */
 void lean(json_t *doc);
 
 #endif

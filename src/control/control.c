@@ -9,6 +9,7 @@
 #include "control/deployment.h"
 #include "control/disruption.h"
 #include "control/endpoints.h"
+#include "control/gated.h"
 #include "control/gc.h"
 #include "control/idle_gpus.h"
 #include "control/job.h"
@@ -29,7 +30,8 @@ struct controller {
 	void *(*start)(struct client *c, struct owned *pods);
 	void (*stop)(void *k);
 	struct workqueue_counts (*counts)(const void *k);
-	bool pods; /* it shares the cache of pods */
+	bool pods;                                /* it shares the cache of pods */
+	void (*gate)(void *k, struct gate *gate); /* for those whose pods go together; or NULL */
 };
 
 /* Gives a controller's own functions the types of the table: ALONE(x) for x_new(client), WITH_PODS(x) for
@@ -63,6 +65,11 @@ struct controller {
 		return training_jobs_new(c, pods, kind_);                                                              \
 	}
 
+static void gate_training(void *k, struct gate *gate)
+{
+	training_jobs_gate(k, gate);
+}
+
 /* clang-format off */
 ALONE(namespaces)
 ALONE(gc)
@@ -89,7 +96,7 @@ TRAINING(paddlejobs, "PaddleJob")
 TRAINING(mpijobs, "MPIJob")
 
 #define RUN(x_)          start_##x_, stop_##x_, counts_##x_
-#define RUN_TRAINING(x_) start_##x_, stop_training_jobs, counts_training_jobs
+#define RUN_TRAINING(x_) start_##x_, stop_training_jobs, counts_training_jobs, .gate = gate_training
 
 /* Started in this order, stopped in the opposite one. */
 static const struct controller controllers[] = {
@@ -122,6 +129,7 @@ _Static_assert(ARRAY_SIZE(controllers) < 64, "a control_set has a bit for each")
 
 struct control {
 	struct owned *pods;
+	struct gated *gated; /* or NULL */
 	void *running[ARRAY_SIZE(controllers)];
 };
 
@@ -190,7 +198,20 @@ const char *control_needs(control_set set, size_t *pos, const char **ret_name)
 
 /* ---- running ---- */
 
+bool control_has_gangs(control_set set)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(controllers); i++)
+		if (set >> i & 1 && controllers[i].gate)
+			return true;
+	return false;
+}
+
 struct control *control_new(struct client *c, control_set set)
+{
+	return control_new_gated(c, set, NULL);
+}
+
+struct control *control_new_gated(struct client *c, control_set set, struct gate *gate)
 {
 	struct control *k = xcalloc(1, sizeof(*k));
 
@@ -200,7 +221,11 @@ struct control *control_new(struct client *c, control_set set)
 		if (controllers[i].pods && !k->pods)
 			k->pods = owned_new(c);
 		k->running[i] = controllers[i].start(c, k->pods);
+		if (controllers[i].gate && gate)
+			controllers[i].gate(k->running[i], gate);
 	}
+	if (k->pods && gate)
+		k->gated = gated_new(k->pods, gate);
 	return k;
 }
 
@@ -211,6 +236,7 @@ void control_free(struct control *k)
 	for (size_t i = ARRAY_SIZE(controllers); i > 0; i--)
 		if (k->running[i - 1])
 			controllers[i - 1].stop(k->running[i - 1]);
+	gated_free(k->gated);
 	owned_free(k->pods);
 	free(k);
 }

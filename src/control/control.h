@@ -9,6 +9,7 @@
 
 #include "client/client.h"
 #include "control/workqueue.h"
+#include "loop/gate.h"
 
 struct control;
 
@@ -25,6 +26,10 @@ const char *control_needs(control_set set, size_t *pos, const char **ret_name);
 
 /* Starts the controllers of the set on this client. */
 struct control *control_new(struct client *c, control_set set);
+/* The same with a gate in front of the cluster, for those whose pods go together; it outlives them. */
+struct control *control_new_gated(struct client *c, control_set set, struct gate *gate);
+/* Whether one of the set has such pods. */
+bool control_has_gangs(control_set set);
 /* Whatever they have under way is not heard of any more. */
 void control_free(struct control *c);
 /* The work queues of those that run; false after the last.  Start with *pos = 0. */

@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "control/children.h"
+#include "control/gated.h"
 #include "control/keeper.h"
 #include "control/training_plan.h"
 
@@ -26,6 +27,7 @@ struct training_jobs {
 	struct children *configs; /* or NULL */
 	struct map waits;         /* key of a job -> what was last said of who cannot start */
 	struct keeper *keeper;
+	struct gate *gate; /* in front of the cluster, or NULL */
 };
 
 /* A job while it is looked at. */
@@ -156,6 +158,7 @@ static void apply(const struct look *l, const struct training_plan *p)
 	for (size_t i = 0; i < p->npods; i++) {
 		json_auto_t *pod = training_pod(l->job, p->pods[i].role, p->pods[i].index, p->pods[i].attempt);
 
+		gated_close(l->k->gate, l->job, pod);
 		keeper_create_pod(keeper, l->key, obj, pod);
 	}
 	for (size_t i = 0; i < p->nremove; i++)
@@ -210,6 +213,7 @@ static void plan_job(const struct look *l)
 	struct training_jobs *k = l->k;
 	struct owned_list own = owned_by(k->owned, l->job->uid);
 	auto_free const struct pod_facts **pods = xcalloc(own.n + 1, sizeof(*pods));
+	size_t most = keeper_failures(k->keeper, l->key) ? 1 : TRAINING_CREATE_MOST;
 	const json_t **services = NULL;
 	struct training_view v = { .job = l->job,
 				   .pods = pods,
@@ -217,14 +221,16 @@ static void plan_job(const struct look *l)
 				   .nservices = children_of(k->services, l->job->uid, &services),
 				   .prepared = has_config(k, l->job->uid),
 				   .now = clock_wall(),
-				   .create_most = keeper_failures(k->keeper, l->key) ? 1 : TRAINING_CREATE_MOST,
+				   .create_most = most,
 				   .refused = keeper_create_error(k->keeper, l->key) };
 	struct training_plan p;
 
 	for (size_t i = 0; i < own.n; i++)
 		pods[i] = &own.pods[i]->facts;
 	v.services = services;
+	gated_view(k->gate, &v);
 	training_plan(&v, &p);
+	gated_hold(k->gate, l->job, most, &p);
 	apply(l, &p);
 	training_plan_done(&p);
 	free(services);
@@ -280,13 +286,23 @@ static enum keeper_when on_pod(void *arg, const char *key, const struct pod_fact
 		       : KEEPER_NOT;
 }
 
+/* Nobody plans for a job that is gone. */
+static void forget_wishes(struct training_jobs *k, const json_t *obj)
+{
+	struct training_job job = training_job(training_form(k->form->kind, obj), obj);
+
+	gated_hold(k->gate, &job, 0, &(struct training_plan){ 0 });
+	training_job_done(&job);
+}
+
 static void on_job(void *arg, const char *key, const json_t *obj, const json_t *old)
 {
 	struct training_jobs *k = arg;
 
-	(void)old;
-	if (!obj)
-		map_remove(&k->waits, key);
+	if (obj)
+		return;
+	map_remove(&k->waits, key);
+	forget_wishes(k, old);
 }
 
 /* Nobody's pods stay nobody's. */
@@ -332,10 +348,37 @@ struct training_jobs *training_jobs_new(struct client *c, struct owned *owned, c
 	return k;
 }
 
+static void on_gate(void *arg, const char *key)
+{
+	struct training_jobs *k = arg;
+	const json_t *job;
+	size_t pos = 0;
+
+	if (key) {
+		keeper_look(k->keeper, key);
+		return;
+	}
+	while (keeper_next(k->keeper, &pos, &job)) {
+		auto_free char *one = keeper_key(job);
+
+		keeper_look(k->keeper, one);
+	}
+}
+
+void training_jobs_gate(struct training_jobs *k, struct gate *gate)
+{
+	struct gate_follower f = { .kind = k->form->kind, .plural = k->form->plural, .look = on_gate, .arg = k };
+
+	k->gate = gate;
+	gate->ops->follow(gate, &f);
+}
+
 void training_jobs_free(struct training_jobs *k)
 {
 	if (!k)
 		return;
+	if (k->gate)
+		k->gate->ops->unfollow(k->gate, k);
 	keeper_free(k->keeper);
 	children_free(k->services);
 	children_free(k->configs);

@@ -566,6 +566,26 @@ static void make_missing(struct training_work *w)
 		make_pods(w);
 }
 
+/* Whether the cluster has room for all of it; where nobody asks, nothing is said. */
+static void say_queued(struct training_work *w)
+{
+	auto_free char *who = title(w->job);
+	auto_free char *waits = NULL;
+	auto_free char *in = NULL;
+	auto_free char *reason = xasprintf("%sAdmitted", w->job->form->kind);
+	const json_t *said = training_condition_of(w->status, "Queued", "True");
+
+	if (w->v->queued == GATE_WAITS) {
+		waits = xasprintf("%s waits: %s.", who, w->v->queued_why);
+		if (!said || !str_same(jsonx_str(said, "message"), waits))
+			tell(w, "Queued", false, waits);
+	} else if (w->v->queued == GATE_IN && said) {
+		in = xasprintf("%s is admitted.", who);
+		training_set_condition(w, "Queued", false, "Admitted", in);
+		note(w, false, reason, "%s", in);
+	}
+}
+
 /* What could not be made is still missing. */
 static void say_refused(struct training_work *w)
 {
@@ -595,6 +615,7 @@ static void run(struct training_work *w)
 	say_running(w);
 	if (look_at_failures(w) || look_at_silence(w))
 		return;
+	say_queued(w);
 	training_count(w);
 	remove_surplus(w);
 	make_missing(w);

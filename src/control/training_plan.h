@@ -14,6 +14,7 @@
 
 #include "control/pod_facts.h"
 #include "control/training_job.h"
+#include "loop/gate.h"
 
 #define TRAINING_CREATE_MOST 100 /* pods made for one job in a turn */
 
@@ -27,6 +28,8 @@ struct training_view {
 	int64_t now;   /* seconds since 1970 */
 	size_t create_most;
 	const char *refused; /* why the last Service or pod could not be made, or NULL */
+	enum gate_state queued;
+	const char *queued_why; /* with GATE_WAITS */
 };
 
 /* A replica, and which run of it. */

@@ -43,7 +43,8 @@ static const struct {
 } drives_out[] = {
 	{ "Running", "Restarting", true }, { "Restarting", "Running", true },    { "Succeeded", "Running", false },
 	{ "Failed", "Running", false },    { "Succeeded", "Restarting", false }, { "Failed", "Restarting", false },
-	{ "Suspended", "Running", false }, { "Suspended", "Restarting", true },
+	{ "Suspended", "Running", false }, { "Suspended", "Restarting", true },  { "Suspended", "Queued", true },
+	{ "Succeeded", "Queued", false },  { "Failed", "Queued", false },
 };
 
 /* 0: it stays, 1: it turns False, 2: it goes. */
@@ -81,8 +82,10 @@ void training_set_condition(struct training_work *w, const char *type, bool on, 
 
 		if (streq(other, type)) {
 			if (str_same(jsonx_str(c, "status"), state)) {
-				/* The same again is no news, but for a restart: when it was, decides what follows. */
-				if (str_same(jsonx_str(c, "reason"), reason) && !streq(type, "Restarting"))
+				/* The same again is no news, but for a restart: when it was, decides what follows; and
+				 * for what keeps it waiting. */
+				if (str_same(jsonx_str(c, "reason"), reason) && !streq(type, "Restarting") &&
+				    !streq(type, "Queued"))
 					return;
 				since = jsonx_str_or(c, "lastTransitionTime", now);
 			}

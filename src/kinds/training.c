@@ -70,7 +70,7 @@ const struct message training_record =
 
 static const struct field condition_fields[] = {
 	F(0, "type", STRING, .flags = FIELD_REQUIRED,
-	  .doc = "Created, Running, Restarting, Suspended, Succeeded or Failed."),
+	  .doc = "Created, Queued, Running, Restarting, Suspended, Succeeded or Failed."),
 	F(0, "status", STRING, .flags = FIELD_REQUIRED, .doc = "True, False or Unknown."),
 	F(0, "reason", STRING, .doc = "One word for programs: why status is what it is."),
 	F(0, "message", STRING, .doc = "The same for people."),

@@ -94,21 +94,39 @@ static struct feed_pod *tell(struct feed *f, const json_t *pod, const json_t *ol
 	return p;
 }
 
-struct feed_pod *feed_pod(struct feed *f, const json_t *pod, const json_t *old, int64_t now_ms)
+struct feed_pod *feed_read(struct feed *f, const json_t *pod, const json_t *old, struct pod_work *pw, int64_t now_ms)
 {
 	const char *before = jsonx_str(old, "metadata.uid");
-	struct feed_pod *p = NULL;
-	struct pod_work pw;
 
-	pod_work_read(pod, &pw);
-	if (before && !streq(before, pw.uid)) {
+	if (before && !streq(before, pw->uid)) {
 		feed_forget(f, before, now_ms);
 		old = NULL;
 	}
-	if (pw.ours || (*pw.node && !pw.ended))
-		p = tell(f, pod, old, &pw, now_ms);
-	else
-		feed_forget(f, pw.uid, now_ms);
+	if (pw->ours || (*pw->node && !pw->ended))
+		return tell(f, pod, old, pw, now_ms);
+	feed_forget(f, pw->uid, now_ms);
+	return NULL;
+}
+
+struct feed_pod *feed_pod(struct feed *f, const json_t *pod, const json_t *old, int64_t now_ms)
+{
+	struct feed_pod *p;
+	struct pod_work pw;
+
+	pod_work_read(pod, &pw);
+	p = feed_read(f, pod, old, &pw, now_ms);
 	pod_work_done(&pw);
 	return p;
+}
+
+void feed_rename(struct feed *f, const char *uid, const char *new_uid)
+{
+	struct feed_pod *p = map_take(&f->pods, uid);
+
+	if (!p)
+		return;
+	work_rename(p->work, uid, new_uid);
+	free(p->uid);
+	p->uid = xstrdup(new_uid);
+	map_set(&f->pods, new_uid, p);
 }

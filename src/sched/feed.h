@@ -15,6 +15,7 @@ struct feed_pod {
 	enum work_why said_why;
 	int64_t said_ms; /* monotonic */
 	bool binding;    /* under way */
+	unsigned marks;  /* whoever feeds: what he knows of it besides */
 };
 
 /* What else is to be said about a pod before the world hears of it, and that it is gone; either may be NULL. */
@@ -35,6 +36,10 @@ void feed_init(struct feed *f, struct world *w);
 void feed_done(struct feed *f);
 /* A pod as it is now, and as it was (or NULL).  The entry, or NULL if it takes no room and is not ours to place. */
 struct feed_pod *feed_pod(struct feed *f, const json_t *pod, const json_t *old, int64_t now_ms);
+/* The same of a pod that was read already, and about which the reader may have a word of his own. */
+struct feed_pod *feed_read(struct feed *f, const json_t *pod, const json_t *old, struct pod_work *pw, int64_t now_ms);
+/* What was told under one uid is known by another from now on. */
+void feed_rename(struct feed *f, const char *uid, const char *new_uid);
 void feed_forget(struct feed *f, const char *uid, int64_t now_ms);
 struct feed_pod *feed_find(const struct feed *f, const char *uid);
 

@@ -508,6 +508,28 @@ void work_unbound(struct world *w, struct work *work, const char *id)
 	members_changed(w, work);
 }
 
+void work_let_in(struct world *w, struct work *work, const char *id, int64_t now_ms)
+{
+	struct member *m = find_member(work, id);
+
+	if (!m || m->seat.node || !space_find(w->space, &m->seat, NULL))
+		return;
+	work->nseated++;
+	if (!work->started_ms)
+		work->started_ms = now_ms;
+	members_changed(w, work);
+}
+
+void work_rename(struct work *work, const char *id, const char *new_id)
+{
+	struct member *m = find_member(work, id);
+
+	if (!m)
+		return;
+	free(m->id);
+	m->id = xstrdup(new_id);
+}
+
 void work_gone(struct world *w, struct work *work, const char *id, int64_t now_ms)
 {
 	struct member *m = find_member(work, id);

@@ -75,6 +75,11 @@ void work_bound(struct world *w, struct work *work, const char *id, const char *
 		int64_t started_ms);
 /* Its binding was refused: its seat is free again, and it waits. */
 void work_unbound(struct world *w, struct work *work, const char *id);
+/* Somebody else may give it a node at any moment: it takes the first seat that is free, whoever waits.  If there is
+ * none it waits like any other. */
+void work_let_in(struct world *w, struct work *work, const char *id, int64_t now_ms);
+/* Whoever was a member under one id is one under another: its seat stays. */
+void work_rename(struct work *work, const char *id, const char *new_id);
 /* The budgets say whether all of these works together may be evicted; NULL: always. */
 void world_set_budgets(struct world *w, bool (*may_evict)(void *arg, struct work *const *works, size_t n), void *arg);
 /* It has ended or was deleted.  A work without members is freed. */
