@@ -96,7 +96,8 @@ void gated_hold(struct gate *gate, const struct training_job *job, size_t most, 
 
 	if (way == GATE_ASKING)
 		p->npods = 0;
-	if (way != GATE_DELAY)
+	/* With gates a wish for nothing says that all pods are there that are to be. */
+	if (way != GATE_DELAY && (way != GATE_GATES || p->npods))
 		return;
 	go = xcalloc(p->npods + 1, sizeof(*go));
 	wish(gate, job, p, go);

@@ -130,9 +130,22 @@ static const char *pod_restart(const struct training_job *j, const struct traini
 	return j->gang ? "Never" : names[r->restart];
 }
 
+/* Whoever has done his part is not made again, and nobody waits for him. */
+static int64_t count_done(const struct training_job *j)
+{
+	const char *name;
+	json_t *record;
+	int64_t n = 0;
+
+	json_object_foreach (jsonx_at(j->obj, "status.replicas"), name, record)
+		n += jsonx_bool_or(record, "succeeded", false);
+	return n;
+}
+
 /* Also where one is enough to begin: nobody waits for the others then, but all end together. */
 static void set_gang(const struct training_job *j, json_t *annotations)
 {
+	int64_t left = j->total - count_done(j);
 	int64_t size = jsonx_int_or(j->spec, "runPolicy.schedulingPolicy.minAvailable", j->total);
 
 	if (j->elastic)
@@ -140,6 +153,8 @@ static void set_gang(const struct training_job *j, json_t *annotations)
 		       jsonx_int_or(j->spec, "elasticPolicy.minReplicas", 0);
 	if (size > j->total || size < 0)
 		size = j->total;
+	if (size > left)
+		size = left;
 	json_object_set_new(annotations, TRAINING_GANG, jsonx_stringf("%s/%s", j->form->plural, j->name));
 	json_object_set_new(annotations, TRAINING_GANG_SIZE, jsonx_stringf("%lld", (long long)size));
 }

@@ -57,7 +57,7 @@ struct gate_ops {
 	void (*pod)(struct gate *g, const json_t *pod, bool gone);
 	void (*synced)(struct gate *g);
 	/* Which of them may be made: ret_go[i].  What was wished for the same gang before and is not any more is
-	 * forgotten. */
+	 * forgotten.  A wish for none says that none is to come. */
 	void (*wish)(struct gate *g, const struct gate_wish *w, bool *ret_go);
 	/* *ret_why is borrowed until the next turn, and only set for GATE_WAITS. */
 	enum gate_state (*state)(struct gate *g, const char *ns, const char *gang, const char **ret_why);

@@ -10,6 +10,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "sched/why.h"
+#include "sched/world_ask.h"
 
 /* A gang of which something was said, or that is half in. */
 struct gang {
@@ -23,6 +24,7 @@ struct gate_plan {
 	struct feed feed;
 	struct map others; /* uid -> struct seat */
 	struct map gangs;  /* key -> struct gang */
+	int64_t until_ms;  /* so long it waits for those who look after half-made gangs; 0: nobody has asked yet */
 };
 
 static void gang_free(void *v)
@@ -266,6 +268,7 @@ static bool has_seat(const struct gate_plan *p, const char *id)
 void gate_plan_wish(struct gate_plan *p, const struct gate_wish *w, bool *ret_go, int64_t now_ms)
 {
 	auto_free char *key = xasprintf("%s/%s", w->ns, w->gang);
+	struct work *work;
 
 	drop_old_wishes(p, w, key, now_ms);
 	for (size_t i = 0; i < w->n; i++) {
@@ -275,6 +278,10 @@ void gate_plan_wish(struct gate_plan *p, const struct gate_wish *w, bool *ret_go
 			enter_wish(p, w, w->pods[i], id, now_ms);
 		ret_go[i] = has_seat(p, id);
 	}
+	work = world_find(p->world, key);
+	if (work)
+		work->arg = p; /* somebody looks after it */
+	world_touch(p->world);
 }
 
 /* ---- what to do ---- */
@@ -320,11 +327,36 @@ static void let_in(struct gate_plan *p, struct work *work, struct gate_decisions
 	decide_look(ret, work->key);
 }
 
+static bool see_half_made(void *arg, struct work *work)
+{
+	bool *half = arg;
+
+	*half = work_has_begun(work) && work->n < work->size && !work->arg;
+	return !*half;
+}
+
+/* An operator that was killed while it made the pods of a gang has left some of them.  Until the next one has looked at
+ * that job, nobody knows how many are to come, and another gang would take their room. */
+static bool waits_for_looks(struct gate_plan *p, int64_t now_ms)
+{
+	bool half = false;
+
+	if (!p->until_ms)
+		p->until_ms = now_ms + GATE_BACK_MS;
+	if (now_ms < p->until_ms)
+		world_each(p->world, see_half_made, &half);
+	return half;
+}
+
 void gate_plan_pass(struct gate_plan *p, const struct world_slice *slice, struct gate_decisions *ret)
 {
 	struct decisions d = { 0 };
 
 	gate_decisions_done(ret);
+	if (waits_for_looks(p, slice->now_ms)) {
+		ret->next_ms = p->until_ms;
+		return;
+	}
 	world_pass(p->world, slice, &d);
 	for (size_t i = 0; i < d.n; i++)
 		let_in(p, d.items[i].work, ret);
@@ -488,19 +520,7 @@ enum gate_state gate_plan_state(const struct gate_plan *p, const char *key, cons
 	return GATE_WAITS;
 }
 
-static bool see_waiting(void *arg, struct work *work)
-{
-	bool *waiting = arg;
-
-	*waiting = work->nseated < work->n;
-	return !*waiting;
-}
-
 bool gate_plan_waiting(const struct gate_plan *p)
 {
-	bool waiting = p->gangs.n > 0;
-
-	if (!waiting)
-		world_each(p->world, see_waiting, &waiting);
-	return waiting;
+	return p->gangs.n > 0 || fair_waiting(world_fair(p->world)) > 0 || world_has_held(p->world);
 }

@@ -156,5 +156,4 @@ is "never was more let in than there is room for, and never two gangs by halves"
 	BEGIN { split("a 3 b 3 c 1 d 4 e 3 f 3", s, " "); for (i = 1; i < 12; i += 2) size[s[i]] = s[i + 1] }' | head)" ""
 unlike "nobody is turned away" "$(cat "$T"/op-all.err)" 'forbidden|not found'
 like "a wrong word is answered" "$("$STOKER" operate --controllers tfjob --admission=maybe 2>&1)" 'admission.*maybe.*off\|auto\|gates\|delay|off, auto, gates'
-[ -n "${KEEP:-}" ] && cp -r "$T" "$KEEP"
 done_testing

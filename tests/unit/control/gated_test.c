@@ -139,6 +139,20 @@ TEST("a gate is set where pods are held by gates, and the queue is the job's")
 	training_job_done(&job);
 }
 
+TEST("nobody waits for a replica that has succeeded and is not made again")
+{
+	json_auto_t *obj = three_workers();
+	struct training_job job = training_job(training_form("TFJob", obj), obj);
+	json_auto_t *pod = training_pod(&job, &job.roles[0], 0, 0);
+	json_auto_t *later = NULL;
+
+	CHECK_STR(json_string_value(json_object_get(jsonx_at(pod, "metadata.annotations"), TRAINING_GANG_SIZE)), "3");
+	jsonx_set_new(obj, "status.replicas.worker-2", json_pack("{s:b}", "succeeded", 1));
+	later = training_pod(&job, &job.roles[0], 0, 1);
+	CHECK_STR(json_string_value(json_object_get(jsonx_at(later, "metadata.annotations"), TRAINING_GANG_SIZE)), "2");
+	training_job_done(&job);
+}
+
 static const json_t *queued_of(const struct training_plan *p)
 {
 	json_t *c;

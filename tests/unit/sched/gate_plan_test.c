@@ -212,6 +212,7 @@ TEST("who is in without a node holds the room that was planned for it, also for 
 	CHECK_STR(state(&k, "lab/tfjobs/a"), "in");
 	tell(&k, (struct piece){ .gang = "tfjobs/a", .name = "a-0", .size = 2, .gpus = 1, .spec = ",'nodeName':'n0'" });
 	CHECK_STR(pass(&k), "");
+	gone(&k, "a-0");
 	gone(&k, "a-1");
 	CHECK_STR(pass(&k), "+b-0 lab/tfjobs/b");
 	door_done(&k);
@@ -346,6 +347,26 @@ TEST("pods that are not made yet wait like others, and those that are made take 
 	gone(&k, "a-0");
 	CHECK_STR(pass(&k), "lab/tfjobs/b");
 	CHECK_STR(wish(&k, "b", 2, 2000), "11");
+	door_done(&k);
+}
+
+TEST("half-made gangs are waited for after a crash, before others take their room")
+{
+	struct door k = door_new(2);
+
+	tell(&k, (struct piece){ .gang = "tfjobs/z", .name = "z-0", .size = 3, .gpus = 1 });
+	wish(&k, "a", 3, 1000);
+	CHECK_STR(pass(&k), "");
+	CHECK_STR(wish(&k, "z", 3, 2000), "000");
+	CHECK_STR(pass(&k), "lab/tfjobs/z");
+	door_done(&k);
+	k = door_new(2);
+	tell(&k, (struct piece){ .gang = "tfjobs/z", .name = "z-0", .size = 3, .gpus = 1 });
+	tell_gang(&k, "a", 3, CLOSED);
+	CHECK_STR(pass(&k), "");
+	CHECK_INT(k.d.next_ms, k.now + GATE_BACK_MS);
+	k.now += GATE_BACK_MS; /* nobody looks after it */
+	CHECK_STR(pass(&k), "+a-0 +a-1 +a-2 lab/tfjobs/a");
 	door_done(&k);
 }
 
