@@ -49,8 +49,9 @@ static const struct opt operate_opts[] = {
 	  OPT(admission),
 	  .arg = "HOW",
 	  .choices = GATE_HOW,
-	  .help = "how training jobs are held back until the cluster has room for all their pods: by scheduling "
-		  "gates, by making pods later, or not at all (default: auto, gates if the server has them)" },
+	  .help = "whether training jobs wait until there is room for all their pods, and how: off, gates, delay, or "
+		  "auto "
+		  "(the default), which is gates if the server has them, else delay" },
 	{ .name = "leader-elect",
 	  .type = OPT_CHOICE,
 	  OPT(leader_elect),
@@ -392,10 +393,14 @@ const struct command cmd_operate = {
 		   "--lease-duration. A server that cannot be reached is waited for. The cluster's own controllers of\n"
 		   "the same kinds must be off: kube-controller-manager --controllers=*,-job, or\n"
 		   "stoker serve --no-controllers.\n\n"
+		   "The pods of a training job wait until there is room for all of them: behind a scheduling gate, or\n"
+		   "(delay, and where the server has no gates) by being made only then. The job's condition Queued\n"
+		   "says why it waits.\n\n"
 		   "Examples:\n"
 		   "  stoker operate --kubeconfig ~/.kube/config --controllers job\n"
 		   "  stoker operate --controllers job,cronjob --listen 127.0.0.1:8080\n"
 		   "  stoker operate --controllers '*,-namespace' --lease-name lab\n"
+		   "  stoker operate --controllers tfjob,pytorchjob --admission delay\n"
 		   "  curl http://127.0.0.1:8080/metrics\n",
 	.opts = operate_opts,
 	.run = run_operate,
