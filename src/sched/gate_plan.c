@@ -133,15 +133,23 @@ static const char *gang_of(const json_t *pod)
 	return work_note(pod, "stoker.dev/gang");
 }
 
-/* A job of one pod is a gang here too; and its age is that of its first pod. */
+static bool is_leaving(const json_t *pod)
+{
+	return jsonx_at(pod, "metadata.deletionTimestamp") != NULL;
+}
+
+/* A job of one pod is a gang here too, and its age is that of its first pod.  One that is on its way out only takes
+ * room: who comes after it has not begun by that. */
 static void read_ours(struct gate_plan *p, const json_t *pod, struct pod_work *pw)
 {
 	const struct work *work;
 
+	pw->ours = !*pw->node && !pw->ended && !is_leaving(pod) && !has_other_gates(pod);
+	if (is_leaving(pod))
+		return;
 	free(pw->key);
 	pw->key = xasprintf("%s/%s", pw->ns, gang_of(pod));
 	pw->facts.key = pw->key;
-	pw->ours = !*pw->node && !pw->ended && !jsonx_at(pod, "metadata.deletionTimestamp") && !has_other_gates(pod);
 	work = world_find(p->world, pw->key);
 	if (work && work->submitted_ms && work->submitted_ms < pw->facts.submitted_ms)
 		pw->facts.submitted_ms = work->submitted_ms;
@@ -169,7 +177,7 @@ static void our_pod(struct gate_plan *p, const json_t *pod, struct pod_work *pw,
 
 	read_ours(p, pod, pw);
 	wish = wish_id(pw->key, pw->name);
-	if (!feed_find(&p->feed, pw->uid))
+	if (!feed_find(&p->feed, pw->uid) && !is_leaving(pod))
 		feed_rename(&p->feed, wish, pw->uid);
 	f = feed_read(&p->feed, pod, NULL, pw, now_ms);
 	if (!f)
@@ -230,29 +238,26 @@ static void enter_wish(struct gate_plan *p, const struct gate_wish *w, const jso
 	pod_work_done(&pw);
 }
 
-static bool is_wished(const struct gate_wish *w, const char *name)
-{
-	for (size_t i = 0; i < w->n; i++)
-		if (streq(jsonx_str_or(w->pods[i], "metadata.name", ""), name))
-			return true;
-	return false;
-}
-
 static void drop_old_wishes(struct gate_plan *p, const struct gate_wish *w, const char *key, int64_t now_ms)
 {
 	const struct work *work = world_find(p->world, key);
 	size_t i = work ? work->n : 0;
+	struct map names;
 
+	map_init(&names, NULL);
+	for (size_t k = 0; i > 0 && k < w->n; k++)
+		map_set(&names, jsonx_str_or(w->pods[k], "metadata.name", ""), p);
 	/* From the end: the last takes the place of who goes, and a work without members goes itself. */
 	while (i > 0) {
 		const char *id = work->members[--i].id;
 
-		if (is_wish_of(id, key) && !is_wished(w, id + strlen(key) + 1)) {
+		if (is_wish_of(id, key) && !map_find(&names, id + strlen(key) + 1)) {
 			auto_free char *gone = xstrdup(id);
 
 			feed_forget(&p->feed, gone, now_ms);
 		}
 	}
+	map_done(&names);
 }
 
 static bool has_seat(const struct gate_plan *p, const char *id)
@@ -279,8 +284,9 @@ void gate_plan_wish(struct gate_plan *p, const struct gate_wish *w, bool *ret_go
 		ret_go[i] = has_seat(p, id);
 	}
 	work = world_find(p->world, key);
-	if (work)
-		work->arg = p; /* somebody looks after it */
+	if (!work || work->arg)
+		return;
+	work->arg = p; /* somebody looks after it */
 	world_touch(p->world);
 }
 

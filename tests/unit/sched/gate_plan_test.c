@@ -271,6 +271,29 @@ TEST("a pod of a gang that runs is replaced at once if there is room, and waits 
 	door_done(&k);
 }
 
+TEST("pods on their way out take room, and do not make a new gang of that name begun")
+{
+	struct door k = door_new(1);
+
+	tell(&k, (struct piece){ .gang = "tfjobs/a",
+				 .name = "old",
+				 .size = 2,
+				 .gpus = 1,
+				 .spec = ",'nodeName':'n0'",
+				 .more = ",'status':{'phase':'Running'}" });
+	CHECK_STR(state(&k, "lab/tfjobs/a"), "in");
+	json_auto_t *leaving = make(
+		&(struct piece){ .gang = "tfjobs/a", .name = "old", .size = 2, .gpus = 1, .spec = ",'nodeName':'n0'" });
+
+	jsonx_set_new(leaving, "metadata.deletionTimestamp", json_string("2026-01-01T00:00:00Z"));
+	gate_plan_pod(k.p, leaving, true, k.now);
+	tell_gang(&k, "a", 2, CLOSED);
+	CHECK_STR(pass(&k), "");
+	gone(&k, "old");
+	CHECK_STR(pass(&k), "+a-0 +a-1 lab/tfjobs/a");
+	door_done(&k);
+}
+
 TEST("a gate that could not be opened is tried again")
 {
 	struct door k = door_new(1);
