@@ -117,6 +117,16 @@ static const struct message idle =
 	MESSAGE("dev.stoker.v1.QueueIdleGPU", idle_fields,
 		.doc = "What happens to work that holds GPUs without using them.", .validate = idle_validate);
 
+static const struct field own_fields[] = {
+	F(0, "gpus", INT32, .has_min = true, .doc = "GPUs."),
+	F(0, "cpus", QUANTITY, .doc = "Processors."),
+	F(0, "memory", QUANTITY, .doc = "Memory."),
+};
+
+static const struct message own =
+	MESSAGE("dev.stoker.v1.QueueQuota", own_fields, .doc = "How much of each; what has no number is not counted.",
+		.validate = amount_validate);
+
 static const struct field spec_fields[] = {
 	F(0, "type", STRING, .dflt = "\"Execution\"", .values = "Execution|Route",
 	  .doc = "Route passes workloads on to the first of destinations that takes them."),
@@ -126,6 +136,12 @@ static const struct field spec_fields[] = {
 	F(0, "weight", INT32, .dflt = "1", .has_min = true, .min = 1,
 	  .doc = "Share of the machine among queues of the same priority."),
 	F(0, "borrowing", BOOL, .dflt = "true", .doc = "Whether it may use what other queues leave idle."),
+	F(0, "quota", OBJECT, .msg = &own,
+	  .doc = "What is the queue's own: more than that it can only borrow from others of its cohort."),
+	F(0, "cohort", STRING, .doc = "Queues with the same one lend each other what they do not use of their quotas."),
+	F(0, "borrowingLimit", OBJECT, .msg = &own, .doc = "Most that it may borrow of each."),
+	F(0, "reclaim", STRING, .values = "Any|LowerPriority|Never",
+	  .doc = "Whose work is evicted to get back what others have borrowed of its quota; Any without."),
 	F(0, "acl", OBJECT, .msg = &acl, .doc = "Who may submit; everyone without."),
 	F(0, "limits", OBJECT, .msg = &limits, .doc = "How much of the machine the queue may use."),
 	F(0, "idleGpu", OBJECT, .msg = &idle,
@@ -151,6 +167,23 @@ static const struct field spec_fields[] = {
 
 static const char *const walltimes[] = { "defaultWalltime", "maxWalltime", "minWalltime" };
 
+/* What is only of use with something else. */
+static void check_quota(const json_t *obj, const struct path *at, struct err *e)
+{
+	static const struct {
+		const char *field, *needs;
+	} rows[] = { { "cohort", "quota" }, { "borrowingLimit", "cohort" }, { "reclaim", "cohort" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!value_is_empty(json_object_get(obj, rows[i].field)) &&
+		    value_is_empty(json_object_get(obj, rows[i].needs)))
+			path_invalid(PATH_FIELD(at, rows[i].field), e, json_object_get(obj, rows[i].field),
+				     "may only be set together with %s", rows[i].needs);
+	if (json_object_get(obj, "borrowingLimit") && !jsonx_bool_or(obj, "borrowing", true))
+		path_invalid(PATH_FIELD(at, "borrowingLimit"), e, json_object_get(obj, "borrowingLimit"),
+			     "may not be set where borrowing is false");
+}
+
 static void spec_validate(const json_t *obj, const struct path *at, struct err *e)
 {
 	int64_t seconds[ARRAY_SIZE(walltimes)] = { -1, -1, -1 };
@@ -171,6 +204,7 @@ static void spec_validate(const json_t *obj, const struct path *at, struct err *
 	if (seconds[0] >= 0 && seconds[0] < seconds[2])
 		path_invalid(PATH_FIELD(at, "defaultWalltime"), e, json_object_get(obj, "defaultWalltime"),
 			     "must not be shorter than minWalltime");
+	check_quota(obj, at, e);
 	if (streq(jsonx_str_or(obj, "type", ""), "Route"))
 		rule_some(json_object_get(obj, "destinations"), PATH_FIELD(at, "destinations"), e,
 			  "a Route queue passes workloads on");

@@ -39,11 +39,16 @@ static int64_t read_one(const json_t *amount, enum limit_of of)
 	return of == LIMIT_CPUS ? quantity_milli(&q) : quantity_value(&q);
 }
 
+void limits_read_amount(struct amount_of_limits *a, const json_t *amount)
+{
+	for (int of = 0; of < LIMIT__COUNT; of++)
+		a->v[of] = read_one(amount, of);
+}
+
 void limits_read(struct limits *l, const json_t *spec_limits)
 {
 	for (int scope = 0; scope < LIMIT_SCOPE__COUNT; scope++)
-		for (int of = 0; of < LIMIT__COUNT; of++)
-			l->most[scope].v[of] = read_one(json_object_get(spec_limits, scope_fields[scope]), of);
+		limits_read_amount(&l->most[scope], json_object_get(spec_limits, scope_fields[scope]));
 }
 
 void limits_use_init(struct limits_use *u)
@@ -161,7 +166,7 @@ void limits_add_pod(struct amount_of_limits *a, const json_t *pod_spec, int64_t 
 	resource_list_done(&limits);
 }
 
-static void amount_text(enum limit_of of, int64_t n, struct sbuf *out)
+void limit_amount_text(enum limit_of of, int64_t n, struct sbuf *out)
 {
 	if (of == LIMIT_MEMORY)
 		sbuf_addf(out, "%.4g GiB %s", (double)n / (1 << 30), names[of].one);
@@ -172,7 +177,7 @@ static void amount_text(enum limit_of of, int64_t n, struct sbuf *out)
 }
 
 /* The number alone. */
-static void number_text(enum limit_of of, int64_t n, struct sbuf *out)
+void limit_number_text(enum limit_of of, int64_t n, struct sbuf *out)
 {
 	if (of == LIMIT_MEMORY)
 		sbuf_addf(out, "%.4g GiB", (double)n / (1 << 30));
@@ -186,7 +191,7 @@ static void most_text(const struct limit_hit *h, const char *queue, struct sbuf 
 		  h->scope == LIMIT_PER_USER    ? "each user "
 		  : h->scope == LIMIT_PER_GROUP ? "each group "
 						: "");
-	amount_text(h->of, h->most, out);
+	limit_amount_text(h->of, h->most, out);
 	if (h->scope == LIMIT_TOTAL)
 		sbuf_adds(out, " in all");
 }
@@ -198,14 +203,14 @@ void limit_hit_text(const struct limit_hit *h, const char *queue, const char *us
 		sbuf_adds(out, ", ");
 	else
 		sbuf_addf(out, ", %s has ", h->scope == LIMIT_PER_USER ? user : group);
-	number_text(h->of, h->used, out);
+	limit_number_text(h->of, h->used, out);
 	sbuf_adds(out, h->scope == LIMIT_TOTAL ? " in use and this needs " : " and this needs ");
-	number_text(h->of, h->wanted, out);
+	limit_number_text(h->of, h->wanted, out);
 }
 
 void limit_most_text(const struct limit_hit *h, const char *queue, struct sbuf *out)
 {
 	most_text(h, queue, out);
 	sbuf_adds(out, " and this needs ");
-	number_text(h->of, h->wanted, out);
+	limit_number_text(h->of, h->wanted, out);
 }

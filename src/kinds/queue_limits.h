@@ -25,6 +25,8 @@ struct limits {
 
 /* From a Queue's spec.limits, which may be NULL: none. */
 void limits_read(struct limits *l, const json_t *spec_limits);
+/* One amount of a Queue's spec; NULL: none of them is given. */
+void limits_read_amount(struct amount_of_limits *a, const json_t *amount);
 
 /* What is in use, in one queue. */
 struct limits_use {
@@ -52,6 +54,9 @@ void limits_add_pod(struct amount_of_limits *a, const json_t *pod_spec, int64_t 
 /* "queue batch allows each user 4 GPUs, anna has 3 and this needs 2" */
 void limit_hit_text(const struct limit_hit *h, const char *queue, const char *user, const char *group,
 		    struct sbuf *out);
+/* "4 GPUs", and "4" */
+void limit_amount_text(enum limit_of of, int64_t n, struct sbuf *out);
+void limit_number_text(enum limit_of of, int64_t n, struct sbuf *out);
 /* For what is impossible: "queue batch allows each user 4 GPUs and this needs 8" */
 void limit_most_text(const struct limit_hit *h, const char *queue, struct sbuf *out);
 

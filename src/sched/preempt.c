@@ -6,6 +6,8 @@
  */
 #include "sched/preempt.h"
 
+#include <stdint.h>
+
 #include "base/mem.h"
 #include "sched/world.h"
 
@@ -15,7 +17,7 @@
 struct victim {
 	struct work *work;
 	double price;
-	struct seat *seats;
+	struct seat *seats; /* NULL: it was never asked to go */
 	bool gone;
 };
 
@@ -62,6 +64,7 @@ static bool find_seat(const struct preempt_view *v, struct seat *seat)
 
 static bool fits(const struct preempt_view *v, struct work *w)
 {
+	struct quota_hit hit;
 	size_t least = work_has_begun(w) ? w->nseated + 1 : w->size;
 	auto_free struct seat **tried = xcalloc(w->n + 1, sizeof(*tried));
 	size_t mark = space_mark(v->space);
@@ -69,6 +72,8 @@ static bool fits(const struct preempt_view *v, struct work *w)
 	size_t found = 0;
 	size_t ntried = 0;
 
+	if (!work_has_begun(w) && quota_exceeded(v->queues, w->queue, &w->asks, &hit))
+		least = SIZE_MAX;
 	for (size_t i = 0; i < w->n && w->n - missing >= least; i++) {
 		struct seat *seat = &w->members[i].seat;
 
@@ -105,6 +110,7 @@ static void evict(const struct preempt_view *v, struct victim *victim)
 		if (w->members[i].seat.node)
 			space_rise(v->space, &w->members[i].seat);
 	}
+	quota_count(w, -1);
 	yield(v, victim, true);
 }
 
@@ -115,7 +121,16 @@ static void spare(const struct preempt_view *v, struct victim *victim)
 	for (size_t i = 0; i < w->n; i++)
 		if (victim->seats[i].node)
 			space_sit(v->space, &w->members[i].seat, victim->seats[i].node, victim->seats[i].cards);
+	quota_count(w, 1);
 	yield(v, victim, false);
+}
+
+/* Whether it may go for the other's sake, now that those before it have gone. */
+static bool may_go(const struct work *r, const struct work *w)
+{
+	bool any;
+
+	return quota_may_evict(w, r, &any) && (any || (is_lower(r, w) && !is_old(r, w)));
 }
 
 /* In growing steps, because asking whether it fits is what costs. */
@@ -125,8 +140,11 @@ static size_t evict_until_it_fits(const struct preempt_view *v, struct work *w, 
 	size_t gone = 0;
 
 	while (gone < n) {
-		for (size_t i = 0; i < step && gone < n; i++)
-			evict(v, &victims[gone++]);
+		for (size_t i = 0; i < step && gone < n; gone++)
+			if (may_go(victims[gone].work, w)) {
+				evict(v, &victims[gone]);
+				i++;
+			}
 		if (fits(v, w))
 			return gone;
 		step *= 2;
@@ -137,14 +155,18 @@ static size_t evict_until_it_fits(const struct preempt_view *v, struct work *w, 
 static void spare_who_need_not_go(const struct preempt_view *v, struct work *w, struct victim *victims, size_t n)
 {
 	while (n-- > 0) {
-		size_t mark = space_mark(v->space);
+		size_t mark;
 
+		if (!victims[n].gone)
+			continue;
+		mark = space_mark(v->space);
 		spare(v, &victims[n]);
 		if (fits(v, w)) {
 			space_keep(v->space, mark);
 			continue;
 		}
 		space_undo(v->space, mark);
+		quota_count(victims[n].work, -1);
 		yield(v, &victims[n], true);
 	}
 }
@@ -156,7 +178,7 @@ static size_t collect(const struct preempt_view *v, const struct work *w, bool a
 	for (size_t i = 0; i < v->n; i++) {
 		struct work *r = v->running[i];
 
-		if (r->evicted_for || !is_lower(r, w) || is_old(r, w) || (!all && !r->may_requeue) ||
+		if (r->evicted_for || !may_go(r, w) || (!all && !r->may_requeue) ||
 		    (v->may_evict && !v->may_evict(v->arg, &r, 1)))
 			continue;
 		ret[n++] = (struct victim){ .work = r, .price = price_of(r, v->now_ms) };
@@ -168,10 +190,20 @@ static size_t collect(const struct preempt_view *v, const struct work *w, bool a
 /* Those that are going already are as good as gone. */
 static void let_go(const struct preempt_view *v)
 {
-	for (size_t i = 0; i < v->n; i++)
+	for (size_t i = 0; i < v->n; i++) {
+		if (v->running[i]->evicted_for)
+			quota_count(v->running[i], -1);
 		for (size_t k = 0; v->running[i]->evicted_for && k < v->running[i]->n; k++)
 			if (v->running[i]->members[k].seat.node)
 				space_rise(v->space, &v->running[i]->members[k].seat);
+	}
+}
+
+static void take_back(const struct preempt_view *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (v->running[i]->evicted_for)
+			quota_count(v->running[i], 1);
 }
 
 static size_t choose_among(const struct preempt_view *v, struct work *w, struct victim *victims, size_t n,
@@ -187,8 +219,10 @@ static size_t choose_among(const struct preempt_view *v, struct work *w, struct 
 			ret[chosen++] = victims[i].work;
 	space_undo(v->space, mark);
 	for (size_t i = 0; i < n; i++) {
-		if (victims[i].gone)
+		if (victims[i].gone) {
+			quota_count(victims[i].work, 1);
 			yield(v, &victims[i], false);
+		}
 		free(victims[i].seats);
 		victims[i].seats = NULL;
 	}
@@ -245,5 +279,6 @@ size_t preempt_plan(const struct preempt_view *v, struct work *w, struct work **
 			n = choose(v, w, true, *ret_victims);
 	}
 	space_undo(v->space, mark);
+	take_back(v);
 	return n;
 }

@@ -3,8 +3,8 @@
  *
  * Only works of a lower priority, whole gangs of them, the cheapest: the lowest priority first, then those with which
  * the least is lost of what was computed.  Work that may not be requeued is taken only if nothing else helps.  What a
- * PodDisruptionBudget protects is not taken.  Nobody is evicted in vain: if the room that they leave is reserved for
- * others, they stay.
+ * PodDisruptionBudget protects is not taken, and between queues with quotas quota.h says who may be.  Nobody is evicted
+ * in vain: if the room that they leave is reserved for others, they stay.
  */
 #ifndef STOKER_SCHED_PREEMPT_H
 #define STOKER_SCHED_PREEMPT_H
@@ -16,6 +16,7 @@ struct preempt_view {
 	struct work *const *running;
 	size_t n;
 	int64_t now_ms;
+	const struct map *queues;          /* all of them, by name */
 	const struct space_filter *filter; /* where the work may sit; NULL: anywhere */
 	struct backfill_check *check;      /* the reservations that the filter heeds; NULL: none */
 	/* Whether evicting all of these together leaves every budget whole; NULL: there are none. */

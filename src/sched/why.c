@@ -159,6 +159,9 @@ void why_condition(struct world *w, struct work *work, int64_t now_ms, struct sb
 	case WHY_LIMIT:
 		limit_hit_text(&work->hit, work->queue->name, work->user, work->group, out);
 		break;
+	case WHY_QUOTA:
+		quota_hit_text(&work->quota, work->queue, out);
+		break;
 	case WHY_SHARE:
 		sbuf_addf(out, "queue %s has its share of the machine and may not borrow from others",
 			  work->queue->name);
@@ -219,6 +222,8 @@ enum why_case why_case(const struct why_view *v)
 		return v->work->queue->exists ? CASE_STOPPED : CASE_NO_QUEUE;
 	case WHY_LIMIT:
 		return CASE_LIMIT;
+	case WHY_QUOTA:
+		return CASE_QUOTA;
 	case WHY_SHARE:
 		return CASE_SHARE;
 	case WHY_IMPOSSIBLE:
@@ -250,10 +255,12 @@ const char *why_state(const struct why_view *v)
 const char *why_word(enum work_why why)
 {
 	static const char *const words[] = {
-		[WHY_NOT_SEEN] = "NOT_SEEN",           [WHY_HELD] = "HELD",         [WHY_NOT_BEFORE] = "NOT_BEFORE",
-		[WHY_QUEUE_STOPPED] = "QUEUE_STOPPED", [WHY_LIMIT] = "LIMIT",       [WHY_SHARE] = "SHARE",
-		[WHY_IMPOSSIBLE] = "IMPOSSIBLE",       [WHY_NO_ROOM] = "NO_ROOM",   [WHY_RESERVED] = "RESERVED",
-		[WHY_PREEMPTING] = "PREEMPTING",       [WHY_STARTING] = "STARTING",
+		[WHY_NOT_SEEN] = "NOT_SEEN",     [WHY_HELD] = "HELD",
+		[WHY_NOT_BEFORE] = "NOT_BEFORE", [WHY_QUEUE_STOPPED] = "QUEUE_STOPPED",
+		[WHY_LIMIT] = "LIMIT",           [WHY_QUOTA] = "QUOTA",
+		[WHY_SHARE] = "SHARE",           [WHY_IMPOSSIBLE] = "IMPOSSIBLE",
+		[WHY_NO_ROOM] = "NO_ROOM",       [WHY_RESERVED] = "RESERVED",
+		[WHY_PREEMPTING] = "PREEMPTING", [WHY_STARTING] = "STARTING",
 	};
 
 	return words[why];
@@ -292,6 +299,11 @@ static void say_share(const struct why_view *v, struct sbuf *out)
 	const struct queue *q = v->work->queue;
 
 	sbuf_addf(out, "queue %s has its share of the machine and may not borrow from others", q->name);
+}
+
+static void say_quota(const struct why_view *v, struct sbuf *out)
+{
+	quota_hit_text(&v->work->quota, v->work->queue, out);
 }
 
 static bool count_victim(void *arg, struct work *work)
@@ -357,6 +369,7 @@ static const struct {
 	[CASE_STOPPED] = { say_queue, false },
 	[CASE_NO_QUEUE] = { say_queue, false },
 	[CASE_LIMIT] = { say_limit, true },
+	[CASE_QUOTA] = { say_quota, true },
 	[CASE_SHARE] = { say_share, true },
 	[CASE_IMPOSSIBLE] = { say_impossible, false },
 	[CASE_NO_ROOM] = { say_no_room, true },

@@ -137,6 +137,19 @@ static void help_share(const struct why_view *v, struct sbuf *out)
 	help_move(v, out);
 }
 
+static void help_quota(const struct why_view *v, struct sbuf *out)
+{
+	const struct queue *q = v->work->queue;
+
+	begin(out);
+	sbuf_adds(out, v->work->quota.what == QUOTA_COHORT ? "it goes on when other work of the cohort ends"
+							   : "it goes on when other work of the queue ends");
+	begin(out);
+	sbuf_addf(out, "an admin raises spec.%s of queue %s",
+		  v->work->quota.what == QUOTA_BORROWED ? "borrowingLimit" : "quota", q->name);
+	help_move(v, out);
+}
+
 /* ---- room ---- */
 
 static void help_ask_less(const struct why_view *v, const struct shape *sh, struct sbuf *out)
@@ -213,9 +226,16 @@ static void help_impossible(const struct why_view *v, struct sbuf *out)
 void why_help(const struct why_view *v, struct sbuf *out)
 {
 	static void (*const helps[CASE__COUNT])(const struct why_view *v, struct sbuf *out) = {
-		[CASE_HELD] = help_held,       [CASE_NOT_BEFORE] = help_not_before, [CASE_STOPPED] = help_stopped,
-		[CASE_NO_QUEUE] = help_move,   [CASE_LIMIT] = help_limit,           [CASE_SHARE] = help_share,
-		[CASE_NO_ROOM] = help_no_room, [CASE_IMPOSSIBLE] = help_impossible, [CASE_RESERVED] = help_reserved,
+		[CASE_HELD] = help_held,
+		[CASE_NOT_BEFORE] = help_not_before,
+		[CASE_STOPPED] = help_stopped,
+		[CASE_NO_QUEUE] = help_move,
+		[CASE_LIMIT] = help_limit,
+		[CASE_SHARE] = help_share,
+		[CASE_QUOTA] = help_quota,
+		[CASE_NO_ROOM] = help_no_room,
+		[CASE_IMPOSSIBLE] = help_impossible,
+		[CASE_RESERVED] = help_reserved,
 	};
 	enum why_case c = why_case(v);
 

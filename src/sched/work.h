@@ -6,6 +6,7 @@
 #include "kinds/queue_limits.h"
 #include "sched/backfill.h"
 #include "sched/fair.h"
+#include "sched/quota.h"
 #include "sched/space.h"
 
 #define WALLTIME_NONE (-1) /* it may run for ever */
@@ -27,6 +28,7 @@ enum work_why {
 	WHY_NOT_BEFORE,
 	WHY_QUEUE_STOPPED, /* or there is no such queue */
 	WHY_LIMIT,         /* work->hit */
+	WHY_QUOTA,         /* work->quota */
 	WHY_SHARE,         /* the queue may not borrow, and has its share of the machine */
 	WHY_IMPOSSIBLE,    /* no node could ever take it */
 	WHY_NO_ROOM,
@@ -72,6 +74,7 @@ struct work {
 	/* What the last pass found. */
 	enum work_why why;
 	struct limit_hit hit;
+	struct quota_hit quota;
 	struct reservation *reservation; /* or NULL */
 	struct work *evicted_for;        /* it is being evicted; the other may be gone: only compare */
 	void *arg;                       /* the owner's */
@@ -98,6 +101,7 @@ struct queue {
 	double weight;
 	struct limits limits;
 	struct limits_use use;
+	struct quota quota;
 	int64_t default_walltime_ms, max_walltime_ms; /* WALLTIME_NONE: none */
 	char **properties;                            /* labels or properties that nodes must have; NULL-terminated */
 	struct share *share;

@@ -29,6 +29,7 @@ static void queue_free(void *v)
 		free(q->properties[i]);
 	free(q->properties);
 	limits_use_done(&q->use);
+	quota_done(&q->quota);
 	free(q->name);
 	free(q);
 }
@@ -67,6 +68,7 @@ static void queue_read(struct world *w, struct queue *q, const json_t *spec)
 	q->default_walltime_ms = read_walltime(spec, "defaultWalltime");
 	q->max_walltime_ms = read_walltime(spec, "maxWalltime");
 	limits_read(&q->limits, jsonx_at(spec, "limits"));
+	quota_read(&q->quota, spec);
 	read_properties(q, jsonx_at(spec, "nodeProperties"));
 	share_set_weight(w->fair, q->share, q->weight);
 }

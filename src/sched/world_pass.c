@@ -149,7 +149,7 @@ static bool has_its_share(const struct world *w, const struct work *work)
 	size_t pos = 0;
 	void *v;
 
-	if (q->borrowing)
+	if (q->borrowing || q->quota.some)
 		return false;
 	while (map_next(&w->queues, &pos, NULL, &v)) {
 		const struct queue *other = v;
@@ -186,6 +186,8 @@ static enum work_why obstacle(struct world *w, struct work *work, int64_t now_ms
 		return WHY_QUEUE_STOPPED;
 	if (limits_exceeded(&q->limits, &q->use, work->user, work->group, &work->asks, &work->hit))
 		return WHY_LIMIT;
+	if (quota_exceeded(&w->queues, q, &work->asks, &work->quota))
+		return WHY_QUOTA;
 	return has_its_share(w, work) ? WHY_SHARE : WHY_STARTING;
 }
 
@@ -193,6 +195,8 @@ enum work_why world_why(struct world *w, struct work *work, int64_t now_ms)
 {
 	enum work_why why = obstacle(w, work, now_ms);
 
+	if (why == WHY_QUOTA && work->why == WHY_PREEMPTING)
+		return work->why;
 	if (why != WHY_STARTING)
 		work->why = why;
 	else if (work->nseated == work->n)
@@ -241,6 +245,7 @@ static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct
 				     .running = w->running,
 				     .n = w->nrunning,
 				     .now_ms = now_ms,
+				     .queues = &w->queues,
 				     .filter = &filter,
 				     .check = &p.check,
 				     .may_evict = w->may_evict,
@@ -248,7 +253,8 @@ static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct
 	auto_free struct work **victims = NULL;
 	size_t n;
 
-	if (!w->config.preemption || !work->may_preempt || w->lowest >= work_precedence(work) ||
+	if (!w->config.preemption || !work->may_preempt ||
+	    (w->lowest >= work_precedence(work) && !quota_is_own(work)) ||
 	    w->backfill.n - w->backfill.nblocks == RESERVATIONS_ALL)
 		return false;
 	n = preempt_plan(&view, work, &victims);
@@ -258,6 +264,17 @@ static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct
 		decide(d, (struct decision){ .what = DECIDE_EVICT, .work = victims[i], .whom = work });
 	}
 	return n > 0 || waits_for_victims(w, work);
+}
+
+/* For who evicts, so that nobody else takes what is left. */
+static void reserve(struct world *w, struct work *work, int64_t now_ms)
+{
+	bool evicts = work->why == WHY_PREEMPTING;
+
+	work->reservation = NULL;
+	if (w->config.backfill || evicts)
+		work->reservation = backfill_reserve(&w->backfill, w->space, work, now_ms,
+						     evicts ? RESERVATIONS_ALL : RESERVATIONS_MOST);
 }
 
 static void no_room(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
@@ -273,17 +290,26 @@ static void no_room(struct world *w, struct work *work, int64_t now_ms, struct d
 	if (reserved && work->why == WHY_NO_ROOM && work->n == 1 &&
 	    !space_failed(w->space, work->members[0].seat.shape))
 		work->why = WHY_RESERVED;
-	if (w->config.backfill || work->why == WHY_PREEMPTING)
-		work->reservation =
-			backfill_reserve(&w->backfill, w->space, work, now_ms,
-					 work->why == WHY_PREEMPTING ? RESERVATIONS_ALL : RESERVATIONS_MOST);
+	reserve(w, work, now_ms);
+}
+
+/* Others of its own queue may have to go. */
+static bool evicts_within_quota(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
+{
+	if (!evict_for(w, work, now_ms, d))
+		return false;
+	work->why = WHY_PREEMPTING;
+	reserve(w, work, now_ms);
+	return true;
 }
 
 static void consider(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
 {
 	enum work_why why = obstacle(w, work, now_ms);
 
-	if (why != WHY_STARTING) {
+	if (why == WHY_QUOTA && evicts_within_quota(w, work, now_ms, d)) {
+		skip_others(w, work);
+	} else if (why != WHY_STARTING) {
 		work->why = why;
 		work->reservation = NULL;
 		if (why == WHY_NOT_BEFORE && work->not_before_ms < w->next_ms)

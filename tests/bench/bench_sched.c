@@ -289,7 +289,10 @@ static void kueue(bool preemption)
 	w = machine_with(&config, 5, 120, 0);
 	s = sim_new(w, T0);
 	for (int q = 0; q < 30; q++) {
-		json_auto_t *spec = json_pack("{s:[o]}", "nodeProperties", jsonx_stringf("pool=node-%05d", q / 6));
+		json_auto_t *spec =
+			json_pack("{s:[o], s:o, s:{s:s}, s:{s:s}}", "nodeProperties",
+				  jsonx_stringf("pool=node-%05d", q / 6), "cohort", jsonx_stringf("cohort-%d", q / 6),
+				  "quota", "cpus", "20", "borrowingLimit", "cpus", "100");
 
 		snprintf(queues[q], sizeof(queues[q]), "queue-%d", q);
 		world_queue(w, queues[q], spec);

@@ -26,6 +26,8 @@ struct line {
 	bool there, started, borrowing, even;         /* only nodes of even numbers */
 	int64_t priority, weight, walltime;           /* minutes; 0: none */
 	int64_t running, user_gpus, gpus, group_cpus; /* limits; -1: none */
+	int64_t quota, borrow;                        /* GPUs, all in one cohort; -1: none */
+	unsigned reclaim;                             /* Any, LowerPriority, Never */
 };
 
 struct job {

@@ -102,6 +102,29 @@ static void judge_limits(struct game *g, const struct work *work)
 	      work->key);
 }
 
+/* All that was decided together has its seats already: the cohort as a whole is judged where only one starts. */
+static void judge_quota(struct game *g, const struct work *work)
+{
+	const struct line *l = line_of(g, work);
+	int64_t used = count_running(g, work->queue, NULL, NULL).v[LIMIT_GPUS];
+	int64_t all = 0;
+	int64_t all_used = 0;
+
+	if (l->quota < 0 || !work->asks.v[LIMIT_GPUS] || used <= l->quota)
+		return;
+	JUDGE(l->borrowing, "%s borrows, which its queue may not", work->key);
+	JUDGE(l->borrow < 0 || used <= l->quota + l->borrow, "%s borrows too much", work->key);
+	for (size_t i = 0; i < QUEUES; i++) {
+		const struct queue *q = world_find_queue(g->w, i == 0 ? "batch" : i == 1 ? "fast" : "night");
+
+		if (g->lines[i].quota < 0 || !q || !g->lines[i].there)
+			continue;
+		all += g->lines[i].quota;
+		all_used += count_running(g, q, NULL, NULL).v[LIMIT_GPUS];
+	}
+	JUDGE(g->d.n > 1 || all_used <= all, "%s borrows what nobody lends", work->key);
+}
+
 void judge_start(struct game *g, struct work *work)
 {
 	struct job *j = work->arg;
@@ -125,6 +148,32 @@ void judge_start(struct game *g, struct work *work)
 	JUDGE(!work->holds, "%s is held and starts", work->key);
 	JUDGE(work->not_before_ms <= g->now, "%s starts before its time", work->key);
 	judge_limits(g, work);
+	judge_quota(g, work);
+}
+
+static bool may_reclaim_any(const struct line *l)
+{
+	return !l->there || (l->quota >= 0 && l->reclaim == 0);
+}
+
+/* Between queues of which one has a quota: the victim's has borrowed, and who evicts takes only what is its own. */
+static void judge_reclaim(struct game *g, const struct work *a, const struct work *b)
+{
+	const struct line *from = line_of(g, a), *to = line_of(g, b);
+	int64_t lent = count_running(g, a->queue, NULL, NULL).v[LIMIT_GPUS];
+	int64_t own = count_running(g, b->queue, NULL, NULL).v[LIMIT_GPUS];
+
+	if (!from->there || !to->there) /* what was said last of a queue that is gone still counts for its work */
+		return;
+	JUDGE(from->quota < 0 || lent > from->quota, "%s evicts %s, whose queue has borrowed nothing", b->key, a->key);
+	if (to->quota < 0)
+		return;
+	JUDGE(from->quota >= 0 && to->reclaim != 2, "%s takes from %s, which owes it nothing", b->key, a->key);
+	for (size_t i = 0; i < g->d.n; i++)
+		if (g->d.items[i].what == DECIDE_START)
+			return;
+	JUDGE(work_has_begun(b) || !b->asks.v[LIMIT_GPUS] || own + b->asks.v[LIMIT_GPUS] <= to->quota,
+	      "%s evicts to borrow", b->key);
 }
 
 void judge_eviction(struct game *g, const struct decision *d)
@@ -133,10 +182,12 @@ void judge_eviction(struct game *g, const struct decision *d)
 	const struct work *b = d->whom;
 
 	JUDGE(g->config.preemption && b->may_preempt, "%s may not evict", b->key);
-	JUDGE(a->queue->priority < b->queue->priority ||
+	if (a->queue != b->queue && (line_of(g, a)->quota >= 0 || line_of(g, b)->quota >= 0))
+		judge_reclaim(g, a, b);
+	JUDGE((a->queue != b->queue && may_reclaim_any(line_of(g, b))) || a->queue->priority < b->queue->priority ||
 		      (a->queue->priority == b->queue->priority && a->priority < b->priority),
 	      "%s evicts %s, which is not lower", b->key, a->key);
-	JUDGE(!a->boosted || b->boosted || a->queue->priority < b->queue->priority,
+	JUDGE(!a->boosted || b->boosted || may_reclaim_any(line_of(g, b)) || a->queue->priority < b->queue->priority,
 	      "%s evicts %s, which went before it for its age", b->key, a->key);
 	JUDGE(work_has_begun(a), "%s does not run and is evicted", a->key);
 	JUDGE(!b->holds && (work_has_begun(b) || b->queue->started), "%s could not start and evicts", b->key);
@@ -223,10 +274,11 @@ void judge_who_waits(struct game *g)
 	for (size_t i = 0; i < JOBS; i++) {
 		struct work *work = g->jobs[i].work;
 		struct limit_hit hit;
+		struct quota_hit quota;
 
 		if (!work || work->n != 1 || work->size > 1 || work_has_begun(work) || work->holds ||
 		    work->not_before_ms > g->now || !work->queue->exists || !work->queue->started ||
-		    !work->queue->borrowing ||
+		    !work->queue->borrowing || quota_exceeded(&g->w->queues, work->queue, &work->asks, &quota) ||
 		    limits_exceeded(&work->queue->limits, &work->queue->use, work->user, work->group, &work->asks,
 				    &hit))
 			continue;

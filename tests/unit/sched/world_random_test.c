@@ -77,6 +77,14 @@ static void set_line(struct game *g, size_t i)
 		json_object_set_new(spec, "nodeProperties", json_pack("[s]", "pool=even"));
 	if (l->walltime)
 		json_object_set_new(spec, "defaultWalltime", json_sprintf("00:%02lld:00", (long long)l->walltime));
+	if (l->quota >= 0) {
+		static const char *const reclaims[] = { "Any", "LowerPriority", "Never" };
+
+		json_object_set_new(spec, "cohort", json_string("lab"));
+		json_object_set_new(spec, "reclaim", json_string(reclaims[l->reclaim]));
+		add_limit(spec, "quota", "gpus", l->quota);
+		add_limit(spec, "borrowingLimit", "gpus", l->borrow);
+	}
 	add_limit(limits, "total", "running", l->running);
 	add_limit(limits, "total", "gpus", l->gpus);
 	add_limit(limits, "perUser", "gpus", l->user_gpus);
@@ -239,6 +247,9 @@ static void on_line(struct game *g)
 		.gpus = any_limit(g, 12),
 		.user_gpus = any_limit(g, 6),
 		.group_cpus = any_limit(g, 20000),
+		.quota = roll(g, 2) ? -1 : (int64_t)roll(g, 12),
+		.borrow = any_limit(g, 8),
+		.reclaim = roll(g, 3),
 	};
 	set_line(g, i);
 }
@@ -429,6 +440,7 @@ static void deal(struct game *g, uint64_t seed)
 	for (size_t i = 0; i < QUEUES; i++) {
 		g->lines[i] = (struct line){ .there = true, .started = true, .borrowing = true, .weight = 1 };
 		g->lines[i].running = g->lines[i].gpus = g->lines[i].user_gpus = g->lines[i].group_cpus = -1;
+		g->lines[i].quota = g->lines[i].borrow = -1;
 		set_line(g, i);
 	}
 }
@@ -445,6 +457,7 @@ static void drain(struct game *g)
 	for (size_t i = 0; i < QUEUES; i++) {
 		g->lines[i] = (struct line){ .there = true, .started = true, .borrowing = true, .weight = 1 };
 		g->lines[i].running = g->lines[i].gpus = g->lines[i].user_gpus = g->lines[i].group_cpus = -1;
+		g->lines[i].quota = g->lines[i].borrow = -1;
 		set_line(g, i);
 	}
 	if (g->blocked)
