@@ -298,16 +298,15 @@ static void cancel_waiting(const struct pbs_work *w, struct pbs_unit *u)
 
 static void wait(struct pbs_work *w, struct pbs_unit *u)
 {
-	/* Nodes that do not ask may have been faster than this look. */
-	bool begun = u->now[0] && pod_ended(u->now[0]) && all_placed(u);
-	bool may_start = w->may_start && !u->blocked;
+	/* A node does not wait for this look if the job has no other one. */
+	bool begun = u->now[0] && u->now[0]->phase != POD_IS_PENDING && all_placed(u);
+	bool may_start = w->may_start && !u->blocked && !u->cancel;
 
-	if (u->cancel) {
-		cancel_waiting(w, u);
-	} else if (begun || (may_start && all_placed(u))) {
+	if (begun || (may_start && all_placed(u))) {
 		start(w, u);
-		if (pod_ended(u->now[0]))
-			end(w, u);
+		run(w, u);
+	} else if (u->cancel) {
+		cancel_waiting(w, u);
 	} else if (!may_start) {
 		pbs_drop_pods(w, u->pods, u->n, true, -1);
 	} else if (!await_past(w, u)) {

@@ -300,6 +300,8 @@ TEST("a PBS job starts when all its pods have nodes")
 		  "R start=1 host=G1/0 gpus=G1-gpu/10+G1-gpu/2+G1-gpu/0" },
 		{ "and has ended before anyone looked", ONE, "", "0:F@G1!3", "C start=1 exit=3 host=G1/0" },
 		{ "though it is held by now", HELD "'u'", "", "0:S@G1", "C start=1 exit=0 host=G1/0" },
+		{ "it runs, and is held too late", HELD "'u'", "", "0:R@G1", "R start=1 host=G1/0" },
+		{ "or deleted", ONE ",'cancel':{}", "", "0:R@G1", "E start=1 host=G1/0 -0" },
 		{ "a second time", ONE, "'state':'Q','startCount':1", "0:P@G1#1", "R start=2 host=G1/0" },
 		{ "a pod of the first run is in the way", ONE, "'state':'Q','startCount':1", "0:R@G1", "Q start=1 -0" },
 		{ "and goes", ONE, "'state':'Q','startCount':1", "0:R@G1x", "Q start=1 again=15" },
