@@ -187,7 +187,7 @@ void limit_number_text(enum limit_of of, int64_t n, struct sbuf *out)
 
 static void most_text(const struct limit_hit *h, const char *queue, struct sbuf *out)
 {
-	sbuf_addf(out, "queue %s allows %s", queue,
+	sbuf_addf(out, "%s%s allows %s", queue ? "queue " : "the PBS server", queue ? queue : "",
 		  h->scope == LIMIT_PER_USER    ? "each user "
 		  : h->scope == LIMIT_PER_GROUP ? "each group "
 						: "");

@@ -51,7 +51,7 @@ bool limits_exceeded(const struct limits *l, const struct limits_use *u, const c
 bool limits_impossible(const struct limits *l, const struct amount_of_limits *a, struct limit_hit *ret);
 /* What a pod asks for, so many times over, is added; limits count where there is no request. */
 void limits_add_pod(struct amount_of_limits *a, const json_t *pod_spec, int64_t times);
-/* "queue batch allows each user 4 GPUs, anna has 3 and this needs 2" */
+/* "queue batch allows each user 4 GPUs, anna has 3 and this needs 2"; NULL for the PBS server */
 void limit_hit_text(const struct limit_hit *h, const char *queue, const char *user, const char *group,
 		    struct sbuf *out);
 /* "4 GPUs", and "4" */

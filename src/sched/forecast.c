@@ -168,6 +168,7 @@ static void copy_queues(struct forecast *f)
 	const json_t *queue;
 	size_t pos = 0;
 
+	world_pbs_same(f->world, f->source.world);
 	world_queue(f->world, QUEUE_DEFAULT, NULL);
 	while (f->source.next_queue(f->source.arg, &pos, &queue))
 		world_queue(f->world, jsonx_str_or(queue, "metadata.name", ""), json_object_get(queue, "spec"));
@@ -297,6 +298,7 @@ static void copy_work(struct forecast *f, const char *key, size_t place)
 					  .may_preempt = from->may_preempt,
 					  .may_requeue = from->may_requeue,
 					  .size = from->size,
+					  .pbs = from->pbs,
 					  .run_now = from->run_now,
 					  .own = from->turn.own,
 					  .place = from->turn.age,

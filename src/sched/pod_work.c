@@ -116,6 +116,7 @@ static void read_pbs(const json_t *pod, struct work_facts *f)
 
 	if (!streq(jsonx_str_or(pod_controller(pod), "kind", ""), "PBSJob"))
 		return;
+	f->pbs = true;
 	str_int64(work_note(pod, "stoker.dev/priority"), INT16_MIN, INT16_MAX, &own);
 	f->own = (int)own;
 	f->place = read_place(work_note(pod, "stoker.dev/place"));

@@ -38,7 +38,7 @@
 struct sched {
 	struct client *client;
 	struct events *events;
-	struct informer *pods, *nodes, *queues, *namespaces;
+	struct informer *pods, *nodes, *queues, *servers, *namespaces;
 	struct world *world;
 	struct feed feed;
 	struct queue_status *status;
@@ -89,8 +89,8 @@ static void work_soon(struct sched *s)
 static bool is_synced(const struct sched *s)
 {
 	return informer_synced(s->pods) && informer_synced(s->nodes) && informer_synced(s->queues) &&
-	       informer_synced(s->namespaces) && rules_synced(s->rules) && reserve_synced(s->reserve) &&
-	       budgets_synced(s->budgets) && (!s->books || books_ready(s->books));
+	       informer_synced(s->servers) && informer_synced(s->namespaces) && rules_synced(s->rules) &&
+	       reserve_synced(s->reserve) && budgets_synced(s->budgets) && (!s->books || books_ready(s->books));
 }
 
 /* Also who is held is told why. */
@@ -168,6 +168,16 @@ static void on_nodes_synced(void *arg)
 {
 	tell_books(arg);
 	work_soon(arg);
+}
+
+static void on_server(void *arg, const json_t *obj, const json_t *old)
+{
+	struct sched *s = arg;
+
+	if (!streq(jsonx_str_or(obj ? obj : old, "metadata.name", ""), "default"))
+		return;
+	world_pbs_server(s->world, json_object_get(obj, "spec"));
+	work_soon(s);
 }
 
 static void read_rules(void *arg, const json_t *pod, struct pod_work *pw)
@@ -519,6 +529,7 @@ static struct sched *make(struct client *c, int64_t half_life)
 	struct informer_handlers pods = { .change = on_pod, .synced = on_synced, .arg = s };
 	struct informer_handlers nodes = { .change = on_node, .synced = on_nodes_synced, .arg = s };
 	struct informer_handlers queues = { .change = on_queue, .synced = on_synced, .arg = s };
+	struct informer_handlers servers = { .change = on_server, .synced = on_synced, .arg = s };
 	struct informer_handlers namespaces = { .change = on_namespace, .synced = on_synced, .arg = s };
 	struct rules_handlers rules = { .changed = on_rules, .synced = on_synced, .arg = s };
 	struct world_config config = WORLD_CONFIG;
@@ -542,6 +553,8 @@ static struct sched *make(struct client *c, int64_t half_life)
 	s->wake = (struct loop_timer){ .fire = on_wake, .arg = s };
 	s->nodes = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "nodes" }, NULL, &nodes);
 	s->queues = informer_new(c, &(struct ref){ .api_version = "stoker.dev/v1", .plural = "queues" }, NULL, &queues);
+	s->servers = informer_new(c, &(struct ref){ .api_version = "stoker.dev/v1", .plural = "pbsservers" }, NULL,
+				  &servers);
 	s->namespaces =
 		informer_new(c, &(struct ref){ .api_version = "v1", .plural = "namespaces" }, NULL, &namespaces);
 	s->reserve = reserve_new(c, s->world, s->nodes, on_synced, s);
@@ -592,6 +605,7 @@ void sched_free(struct sched *s)
 	informer_free(s->pods);
 	informer_free(s->nodes);
 	informer_free(s->queues);
+	informer_free(s->servers);
 	informer_free(s->namespaces);
 	rules_free(s->rules);
 	reserve_free(s->reserve);

@@ -157,7 +157,7 @@ void why_condition(struct world *w, struct work *work, int64_t now_ms, struct sb
 		say_stopped(work, out);
 		break;
 	case WHY_LIMIT:
-		limit_hit_text(&work->hit, work->queue->name, work->user, work->group, out);
+		limit_hit_text(&work->hit, work->hit_server ? NULL : work->queue->name, work->user, work->group, out);
 		break;
 	case WHY_QUOTA:
 		quota_hit_text(&work->quota, work->queue, out);
@@ -289,7 +289,7 @@ static void say_limit(const struct why_view *v, struct sbuf *out)
 	struct limit_hit never;
 	const struct work *work = v->work;
 
-	limit_hit_text(&work->hit, work->queue->name, work->user, work->group, out);
+	limit_hit_text(&work->hit, work->hit_server ? NULL : work->queue->name, work->user, work->group, out);
 	if (limits_impossible(&work->queue->limits, &work->asks, &never))
 		sbuf_adds(out, ": it can never start in this queue");
 }

@@ -59,6 +59,7 @@ struct work {
 	unsigned holds;
 	bool may_preempt; /* its priority class says so */
 	bool may_requeue; /* as a victim it can wait and run again */
+	bool pbs;         /* of a PBS job */
 	bool run_now;     /* an operator says so */
 	bool boosted;     /* so old that it goes before all others of its queue's priority */
 	size_t size;      /* so many members must have room at once */
@@ -75,6 +76,7 @@ struct work {
 	enum work_why why;
 	struct limit_hit hit;
 	struct quota_hit quota;
+	bool hit_server;                 /* it is a limit of the PBSServer's, not of the queue's */
 	struct reservation *reservation; /* or NULL */
 	struct work *evicted_for;        /* it is being evicted; the other may be gone: only compare */
 	void *arg;                       /* the owner's */

@@ -127,6 +127,27 @@ void world_remove_queue(struct world *w, const char *name)
 		map_remove(&w->queues, name);
 }
 
+/* 0 is no limit. */
+static int64_t server_limit(const json_t *spec, const char *field)
+{
+	int64_t most = jsonx_int_or(spec, field, 0);
+
+	return most > 0 ? most : -1;
+}
+
+void world_pbs_server(struct world *w, const json_t *spec)
+{
+	limits_read(&w->pbs_limits, NULL);
+	w->pbs_limits.most[LIMIT_TOTAL].v[LIMIT_RUNNING] = server_limit(spec, "maxRunning");
+	w->pbs_limits.most[LIMIT_PER_USER].v[LIMIT_RUNNING] = server_limit(spec, "maxUserRun");
+	world_touch(w);
+}
+
+void world_pbs_same(struct world *w, const struct world *from)
+{
+	w->pbs_limits = from->pbs_limits;
+}
+
 struct queue *world_find_queue(const struct world *w, const char *name)
 {
 	return map_find(&w->queues, name);
@@ -256,8 +277,8 @@ static struct share *list_of(struct world *w, const struct work *work, int64_t r
 	char name[80];
 
 	if (work_is_alone(work))
-		snprintf(name, sizeof(name), "%p %lld %d %lld", (const void *)work->members[0].seat.shape,
-			 (long long)work->walltime_ms, work->may_preempt, (long long)rank);
+		snprintf(name, sizeof(name), "%p %lld %d %d %lld", (const void *)work->members[0].seat.shape,
+			 (long long)work->walltime_ms, work->may_preempt, work->pbs, (long long)rank);
 	else
 		snprintf(name, sizeof(name), "gangs %lld", (long long)rank);
 	return fair_list(w->fair, share_of(w, work), name);
@@ -266,6 +287,8 @@ static struct share *list_of(struct world *w, const struct work *work, int64_t r
 static void uncharge(struct world *w, struct work *work)
 {
 	limits_count(&work->queue->use, work->user, work->group, &work->counted, -1);
+	if (work->pbs)
+		limits_count(&w->pbs_use, work->user, work->group, &work->counted, -1);
 	fair_run(w->fair, share_of(w, work), -work->cost);
 	work->counted = (struct amount_of_limits){ 0 };
 	work->cost = 0;
@@ -281,6 +304,8 @@ void work_charge(struct world *w, struct work *work)
 	work->counted = work->asks;
 	work->cost = world_cost(w, work);
 	limits_count(&work->queue->use, work->user, work->group, &work->counted, 1);
+	if (work->pbs)
+		limits_count(&w->pbs_use, work->user, work->group, &work->counted, 1);
 	fair_run(w->fair, share_of(w, work), work->cost);
 	runs(w, work);
 }
@@ -423,6 +448,7 @@ struct work *world_work(struct world *w, const struct work_facts *f)
 	if (!work) {
 		work = xcalloc(1, sizeof(*work));
 		work->key = xstrdup(f->key);
+		work->pbs = f->pbs;
 		map_set(&w->works, f->key, work);
 	}
 	if (is_same(work, f))
@@ -656,6 +682,8 @@ struct world *world_new(const struct world_config *config)
 	backfill_init(&w->backfill, config->patience_ms);
 	map_init(&w->queues, queue_free);
 	map_init(&w->works, NULL);
+	limits_use_init(&w->pbs_use);
+	limits_read(&w->pbs_limits, NULL);
 	w->next_ms = TIME_UNKNOWN;
 	return w;
 }
@@ -668,6 +696,7 @@ void world_free(struct world *w)
 	if (!w)
 		return;
 	backfill_done(&w->backfill);
+	limits_use_done(&w->pbs_use);
 	world_bury(w);
 	free(w->ghosts);
 	while (map_next(&w->works, &pos, NULL, &work))

@@ -46,6 +46,9 @@ void world_touch(struct world *w);
 /* spec of a Queue, NULL for defaults.  A queue that is removed takes nothing new; what is in it stays. */
 struct queue *world_queue(struct world *w, const char *name, const json_t *spec);
 void world_remove_queue(struct world *w, const char *name);
+/* spec of the PBSServer, NULL for no limits of its own. */
+void world_pbs_server(struct world *w, const json_t *spec);
+void world_pbs_same(struct world *w, const struct world *from);
 struct queue *world_find_queue(const struct world *w, const char *name);
 
 /* Facts about a work; texts are copied. */
@@ -56,6 +59,7 @@ struct work_facts {
 	bool may_preempt, may_requeue;
 	size_t size;
 	const char *after; /* with HOLD_AFTER: what it waits for, in words; NULL */
+	bool pbs;          /* a PBS job's: the PBSServer's limits count it */
 	bool run_now;      /* before all others, even if its queue does not start anything */
 	int own;           /* higher goes first among its owner's */
 	uint64_t place;    /* among its owner's, as place_at() has it; 0: as it came */

@@ -21,6 +21,8 @@ struct world {
 	bool (*may_evict)(void *arg, struct work *const *works, size_t n);
 	void *evict_arg;
 	uint64_t ages;
+	struct limits pbs_limits; /* of PBS jobs in all queues together */
+	struct limits_use pbs_use;
 	/* Gone within a pass, which may still look at them: without members, they say nothing. */
 	struct work **ghosts;
 	size_t nghosts, cap_ghosts;

@@ -184,8 +184,15 @@ static enum work_why obstacle(struct world *w, struct work *work, int64_t now_ms
 		return WHY_NOT_BEFORE;
 	if (!q->exists || (!q->started && !work->run_now))
 		return WHY_QUEUE_STOPPED;
+	work->hit_server = false;
 	if (limits_exceeded(&q->limits, &q->use, work->user, work->group, &work->asks, &work->hit))
 		return WHY_LIMIT;
+	if (work->pbs &&
+	    limits_exceeded(&w->pbs_limits, &w->pbs_use, work->user, work->group, &work->asks, &work->hit)) {
+		work->hit_server = true;
+		return WHY_LIMIT;
+	}
+
 	if (quota_exceeded(&w->queues, q, &work->asks, &work->quota))
 		return WHY_QUOTA;
 	return has_its_share(w, work) ? WHY_SHARE : WHY_STARTING;
@@ -212,7 +219,7 @@ enum work_why world_why(struct world *w, struct work *work, int64_t now_ms)
 static void skip_others(struct world *w, const struct work *work)
 {
 	struct share *list = work->turn.leaf;
-	bool jobs = work->why == WHY_LIMIT && work->hit.of == LIMIT_RUNNING;
+	bool jobs = work->why == WHY_LIMIT && work->hit.of == LIMIT_RUNNING && !work->hit_server;
 
 	if (work->why == WHY_QUEUE_STOPPED || (jobs && work->hit.scope == LIMIT_TOTAL))
 		fair_walk_skip(w->fair, work->queue->share, false);

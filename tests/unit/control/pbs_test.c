@@ -38,7 +38,8 @@ static void place_restart(struct place *p)
 #define ENDS(code_) FAKE("0.05", code_)
 #define FOREVER     "'annotations':{}"
 #define JOB(name_, does_, spec_)                                                                                       \
-	"{'metadata':{'name':'" name_ "'," does_ "},'spec':{'owner':'nobody','script':'sleep 1','resources':{'nodes':'1'}," spec_ "}}"
+	"{'metadata':{'name':'" name_ "'," does_                                                                       \
+	"},'spec':{'owner':'nobody','script':'sleep 1','resources':{'nodes':'1'}," spec_ "}}"
 
 static void submit(struct place *p, const char *job)
 {

@@ -57,6 +57,10 @@ struct job {
 	int pods, gpus;
 	int64_t wall, priority;
 	const char *queue;
+	/* Of PBS jobs. */
+	bool pbs, run_now;
+	int own;
+	uint64_t place;
 };
 
 static inline struct work *add(struct lab *l, const struct job *j)
@@ -72,6 +76,10 @@ static inline struct work *add(struct lab *l, const struct job *j)
 		.may_preempt = true,
 		.may_requeue = true,
 		.size = (size_t)j->pods,
+		.pbs = j->pbs,
+		.run_now = j->run_now,
+		.own = j->own,
+		.place = j->place,
 	};
 	struct work *work = world_work(l->w, &f);
 

@@ -348,3 +348,50 @@ TEST("world: when a block ends its nodes are used without anything being told")
 	CHECK_STR(pass(&l), "a");
 	lab_done(&l);
 }
+
+TEST("world: PBS jobs stand where their places say, a user's priority counts among his own, and qrun before all")
+{
+	struct lab l = lab_new(1, 1);
+	json_auto_t *stopped = sample_json("{'started':false}");
+
+	world_queue(l.w, "closed", stopped);
+	add(&l, &(struct job){ .name = "a3", .pods = 1, .gpus = 1, .place = place_at(100, 3) });
+	add(&l, &(struct job){ .name = "a1", .pods = 1, .gpus = 1, .place = place_at(100, 1) });
+	add(&l, &(struct job){ .name = "a4", .pods = 1, .gpus = 1, .place = place_at(200, 4), .own = 7 });
+	add(&l, &(struct job){ .name = "b2", .user = "ben", .pods = 1, .gpus = 1, .place = place_at(100, 2) });
+	add(&l, &(struct job){ .name = "b5", .user = "ben", .pods = 1, .gpus = 1, .queue = "closed", .run_now = true });
+	CHECK_STR(pass(&l), "b5");
+	end(&l, "b5");
+	CHECK_STR(pass(&l), "b2");
+	end(&l, "b2");
+	CHECK_STR(pass(&l), "a4");
+	end(&l, "a4");
+	/* They change places: qorder. */
+	add(&l, &(struct job){ .name = "a1", .pods = 0, .gpus = 1, .place = place_at(100, 9) });
+	CHECK_STR(pass(&l), "a3");
+	lab_done(&l);
+}
+
+TEST("world: limits of the PBS server hold for PBS jobs of all queues, and for nobody else")
+{
+	struct lab l = lab_new(1, 8);
+	json_auto_t *spec = sample_json("{'maxRunning':3,'maxUserRun':2}");
+
+	world_pbs_server(l.w, spec);
+	world_queue(l.w, "long", NULL);
+	add(&l, &(struct job){ .name = "a", .pods = 1, .gpus = 1, .pbs = true });
+	add(&l, &(struct job){ .name = "b", .pods = 1, .gpus = 1, .pbs = true, .queue = "long" });
+	add(&l, &(struct job){ .name = "c", .pods = 1, .gpus = 1, .pbs = true });
+	add(&l, &(struct job){ .name = "d", .pods = 1, .gpus = 1 });
+	CHECK_STR(pass(&l), "a b d");
+	CHECK_WHY(&l, "c", "the PBS server allows each user 2 running jobs, anna has 2 and this needs 1");
+	add(&l, &(struct job){ .name = "e", .user = "ben", .pods = 1, .gpus = 1, .pbs = true });
+	add(&l, &(struct job){ .name = "f", .user = "ben", .pods = 1, .gpus = 1, .pbs = true });
+	CHECK_STR(pass(&l), "e");
+	CHECK_WHY(&l, "f", "the PBS server allows 3 running jobs in all, 3 in use and this needs 1");
+	end(&l, "b");
+	CHECK_STR(pass(&l), "f");
+	world_pbs_server(l.w, NULL);
+	CHECK_STR(pass(&l), "c");
+	lab_done(&l);
+}
