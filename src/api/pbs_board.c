@@ -87,10 +87,13 @@ struct pbs_row *pbs_board_find(const struct pbs_board *b, int64_t sequence)
 	return i < b->n && b->rows[i]->sequence == sequence ? b->rows[i] : NULL;
 }
 
-struct pbs_row *pbs_board_after(const struct pbs_board *b, int64_t sequence, uint64_t serial)
+struct pbs_row *pbs_board_after(const struct pbs_board *b, int64_t sequence, uint64_t serial, size_t *hint)
 {
-	size_t i = place_of(b, sequence, serial + 1);
+	size_t i = *hint + 1;
 
+	if (*hint >= b->n || b->rows[*hint]->sequence != sequence || b->rows[*hint]->serial != serial)
+		i = place_of(b, sequence, serial + 1);
+	*hint = i;
 	return i < b->n ? b->rows[i] : NULL;
 }
 
@@ -134,7 +137,7 @@ static void put_in(struct pbs_board *b, const char *key, struct pbs_row *r)
 	size_t i;
 
 	r->serial = ++b->serial;
-	i = place_of(b, r->sequence, r->serial);
+	i = b->loaded ? place_of(b, r->sequence, r->serial) : b->n;
 	ARRAY_PUSH(b->rows, b->n, b->cap, r);
 	memmove(&b->rows[i + 1], &b->rows[i], (b->n - 1 - i) * sizeof(*b->rows));
 	b->rows[i] = r;
@@ -200,6 +203,16 @@ static bool on_job(void *arg, const struct record *rec)
 	return true;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const struct pbs_row *x = *(const struct pbs_row *const *)a;
+	const struct pbs_row *y = *(const struct pbs_row *const *)b;
+
+	if (x->sequence != y->sequence)
+		return x->sequence < y->sequence ? -1 : 1;
+	return x->serial < y->serial ? -1 : x->serial > y->serial;
+}
+
 int pbs_board_load(struct pbs_board *b, struct err *e)
 {
 	struct loading l = { b, e };
@@ -210,6 +223,8 @@ int pbs_board_load(struct pbs_board *b, struct err *e)
 	all.kind = b->kind.number;
 	if (store_list(api_store(b->api), &all, on_job, &l, e) < 0 || e->kind != ERR_NONE)
 		return -1;
+	if (b->n) /* they came in the order of their names */
+		qsort(b->rows, b->n, sizeof(*b->rows), by_number);
 	store_subscribe(api_store(b->api), &b->sub);
 	b->loaded = true;
 	return 0;

@@ -26,16 +26,17 @@ struct pbs_row {
 	char state;
 	bool array;
 	int64_t jobs; /* elements of an array, else 1 */
-	int64_t user_priority;
-	char *ns, *name, *owner, *queue;
-	char *title; /* -N */
+	const char *ns, *name, *owner, *queue;
+	const char *title; /* -N */
 	/* The line: `head` up to the state, `used` unless the job runs, `tail` from the session on. */
-	char *head, *used, *tail;
+	const char *head, *used, *tail;
+	size_t head_len, tail_len;
 	struct pbs_run run;
 	/* of an array */
-	char *request, *held;
-	char *element_tail; /* the part of the tail that elements have alike */
+	const char *request, *held;
+	const char *element_tail; /* the part of the tail that elements have alike */
 	json_t *elements, *active;
+	char text[]; /* all these: a walk over the board is a walk over memory */
 };
 
 struct pbs_board;
@@ -45,8 +46,9 @@ int pbs_board_load(struct pbs_board *b, struct err *e);
 bool pbs_board_loaded(const struct pbs_board *b);
 /* Borrowed until the turn ends; NULL if there is none. */
 struct pbs_row *pbs_board_find(const struct pbs_board *b, int64_t sequence);
-/* The first behind this place in the order; (-1, 0) for the very first. */
-struct pbs_row *pbs_board_after(const struct pbs_board *b, int64_t sequence, uint64_t serial);
+/* The first behind this place in the order; (-1, 0) for the very first.  *hint is where it was, and where to look first
+ * the next time; 0 at the beginning. */
+struct pbs_row *pbs_board_after(const struct pbs_board *b, int64_t sequence, uint64_t serial, size_t *hint);
 /* Jobs of a user that have not ended. */
 int64_t pbs_board_jobs_of(const struct pbs_board *b, const char *owner);
 size_t pbs_board_count(const struct pbs_board *b);

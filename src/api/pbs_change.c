@@ -332,6 +332,12 @@ int pbs_change_assign(struct api *api, const struct api_request *req, json_t *ob
 
 int pbs_admit_delete(struct api *api, const struct api_request *req, const json_t *old, struct err *e)
 {
+	if (streq(req->kind->group, "stoker.dev") && streq(req->kind->plural, "pbsservers"))
+		return err_set(
+			e, ERR_FORBIDDEN,
+			"pbsservers.stoker.dev \"%.253s\" is forbidden: every PBS job needs it; fields that are taken "
+			"out have their defaults again",
+			jsonx_str_or(old, "metadata.name", ""));
 	if (!pbs_is_job(req->kind) || req->caller == &caller_system)
 		return 0;
 	return pbs_may_act(api, req->caller, old, e);

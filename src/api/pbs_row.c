@@ -153,54 +153,93 @@ static void add_asked(struct sbuf *out, const json_t *resources)
 	add_text(out, time_of(resources));
 }
 
-static void add_rest(struct sbuf *out, const json_t *job, const struct pbs_row *r)
-{
-	sbuf_addf(out, "%lld\t", (long long)seconds_at(job, "metadata.creationTimestamp"));
-	add_text(out, jsonx_str_or(job, "spec.resources.nodes", jsonx_str_or(job, "spec.resources.select", "")));
-	add_text(out, r->ns);
-	add_text(out, r->name);
-	sbuf_addf(out, "%lld\n", (long long)jsonx_int_or(job, "spec.priority", 0));
-}
-
 static bool is_live(char state)
 {
 	return state == 'R' || state == 'S' || state == 'E';
 }
 
-static void make_line(struct pbs_row *r, const json_t *job)
-{
-	const json_t *status = json_object_get(job, "status");
-	const json_t *resources = jsonx_at(job, "spec.resources");
-	auto_sbuf struct sbuf head = SBUF(LINE_MAX_BYTES);
-	auto_sbuf struct sbuf used = SBUF(LINE_MAX_BYTES);
-	auto_sbuf struct sbuf tail = SBUF(LINE_MAX_BYTES);
-	auto_sbuf struct sbuf alike = SBUF(LINE_MAX_BYTES);
+/* ---- the row ---- */
 
-	add_text(&head, jsonx_str_or(status, "id", r->name));
-	add_text(&head, r->title);
-	add_text(&head, r->owner);
-	add_text(&head, jsonx_str_or(job, "spec.submitHost", ""));
-	add_text(&head, r->queue);
-	sbuf_addf(&head, "%c\t", r->state);
-	add_used(&used, status, "cput");
-	add_used(&used, status, "walltime");
-	if (json_is_integer(json_object_get(status, "sessionId")))
-		sbuf_addf(&tail, "%lld", (long long)jsonx_int_or(status, "sessionId", 0));
-	sbuf_addc(&tail, '\t');
-	add_asked(&tail, resources);
-	add_text(&tail, jsonx_str_or(status, "execHost", ""));
-	add_text(&tail, jsonx_str_or(status, "execGpus", ""));
-	add_text(&tail, jsonx_str_or(status, "comment", ""));
-	add_rest(&tail, job, r);
-	if (r->array) {
-		add_asked(&alike, resources);
-		sbuf_addc(&alike, '\n'); /* between: what an element's run says */
-		add_rest(&alike, job, r);
-		r->element_tail = sbuf_steal(&alike);
-	}
-	r->head = sbuf_steal(&head);
-	r->used = sbuf_steal(&used);
-	r->tail = sbuf_steal(&tail);
+/* A row's texts, one behind the other; the row gets its room when they are all there. */
+struct texts {
+	struct sbuf all;
+	const json_t *job, *status, *resources;
+	const char *owner, *queue, *title, *ns, *name;
+};
+
+static void add_rest(struct texts *t)
+{
+	const json_t *r = t->resources;
+
+	sbuf_addf(&t->all, "%lld\t", (long long)seconds_at(t->job, "metadata.creationTimestamp"));
+	add_text(&t->all, jsonx_str_or(r, "nodes", jsonx_str_or(r, "select", "")));
+	add_text(&t->all, t->ns);
+	add_text(&t->all, t->name);
+	sbuf_addf(&t->all, "%lld\n", (long long)jsonx_int_or(t->job, "spec.priority", 0));
+}
+
+/* Where the next text begins. */
+static size_t begin(struct texts *t)
+{
+	if (t->all.n)
+		sbuf_addc(&t->all, '\0');
+	return t->all.n;
+}
+
+static size_t put(struct texts *t, const char *s)
+{
+	size_t at = begin(t);
+
+	sbuf_adds(&t->all, s);
+	return at;
+}
+
+static size_t put_head(struct texts *t, char state)
+{
+	size_t at = begin(t);
+
+	add_text(&t->all, jsonx_str_or(t->status, "id", t->name));
+	add_text(&t->all, t->title);
+	add_text(&t->all, t->owner);
+	add_text(&t->all, jsonx_str_or(t->job, "spec.submitHost", ""));
+	add_text(&t->all, t->queue);
+	sbuf_addf(&t->all, "%c\t", state);
+	return at;
+}
+
+static size_t put_used(struct texts *t)
+{
+	size_t at = begin(t);
+
+	add_used(&t->all, t->status, "cput");
+	add_used(&t->all, t->status, "walltime");
+	return at;
+}
+
+static size_t put_tail(struct texts *t)
+{
+	size_t at = begin(t);
+
+	if (json_is_integer(json_object_get(t->status, "sessionId")))
+		sbuf_addf(&t->all, "%lld", (long long)jsonx_int_or(t->status, "sessionId", 0));
+	sbuf_addc(&t->all, '\t');
+	add_asked(&t->all, t->resources);
+	add_text(&t->all, jsonx_str_or(t->status, "execHost", ""));
+	add_text(&t->all, jsonx_str_or(t->status, "execGpus", ""));
+	add_text(&t->all, jsonx_str_or(t->status, "comment", ""));
+	add_rest(t);
+	return at;
+}
+
+/* A newline stands where an element's own run goes in. */
+static size_t put_element_tail(struct texts *t)
+{
+	size_t at = begin(t);
+
+	add_asked(&t->all, t->resources);
+	sbuf_addc(&t->all, '\n');
+	add_rest(t);
+	return at;
 }
 
 /* How many elements; those who wrote the request made sure that it is one. */
@@ -217,47 +256,70 @@ static int64_t count_elements(const char *request)
 	return n;
 }
 
+static struct pbs_row *row_alloc(const char *ns, const char *name, const json_t *job, char state)
+{
+	struct texts t = { .all = SBUF(LINE_MAX_BYTES),
+			   .job = job,
+			   .status = json_object_get(job, "status"),
+			   .resources = jsonx_at(job, "spec.resources"),
+			   .owner = jsonx_str_or(job, "spec.owner", ""),
+			   .queue = jsonx_str_or(job, "spec.queue", ""),
+			   .title = jsonx_str_or(job, "spec.name", ""),
+			   .ns = ns,
+			   .name = name };
+	bool array = jsonx_at(job, "spec.array") != NULL;
+	size_t head = put_head(&t, state);
+	size_t used = put_used(&t);
+	size_t tail = put_tail(&t);
+	size_t owner = put(&t, t.owner), queue = put(&t, t.queue), title = put(&t, t.title);
+	size_t in = put(&t, ns), called = put(&t, name);
+	size_t request = array ? put(&t, jsonx_str_or(job, "spec.array.request", "")) : 0;
+	size_t held = array ? put(&t, jsonx_str_or(job, "spec.elementHold", "")) : 0;
+	size_t alike = array ? put_element_tail(&t) : 0;
+	struct pbs_row *r = xmalloc(sizeof(*r) + t.all.n + 1);
+
+	memcpy(r->text, t.all.p, t.all.n);
+	r->text[t.all.n] = '\0';
+	sbuf_done(&t.all);
+	*r = (struct pbs_row){ .state = state,
+			       .array = array,
+			       .jobs = 1,
+			       .head = r->text + head,
+			       .head_len = strlen(r->text + head),
+			       .used = r->text + used,
+			       .tail = r->text + tail,
+			       .tail_len = strlen(r->text + tail),
+			       .owner = r->text + owner,
+			       .queue = r->text + queue,
+			       .title = r->text + title,
+			       .ns = r->text + in,
+			       .name = r->text + called };
+	if (array) {
+		r->request = r->text + request;
+		r->held = r->text + held;
+		r->element_tail = r->text + alike;
+	}
+	return r;
+}
+
 struct pbs_row *pbs_row_new(const char *ns, const char *name, const json_t *job)
 {
-	const char *request = jsonx_str(job, "spec.array.request");
-	struct pbs_row *r = xcalloc(1, sizeof(*r));
+	struct pbs_row *r = row_alloc(ns, name, job, *jsonx_str_or(job, "status.state", "Q"));
 
-	*r = (struct pbs_row){ .sequence = jsonx_int_or(job, "status.sequence", 0),
-			       .state = *jsonx_str_or(job, "status.state", "Q"),
-			       .array = request != NULL,
-			       .jobs = 1,
-			       .ns = xstrdup(ns),
-			       .name = xstrdup(name),
-			       .owner = xstrdup(jsonx_str_or(job, "spec.owner", "")),
-			       .queue = xstrdup(jsonx_str_or(job, "spec.queue", "")),
-			       .title = xstrdup(jsonx_str_or(job, "spec.name", "")) };
-	if (request) {
-		r->jobs = count_elements(request);
-		r->request = xstrdup(request);
-		r->held = xstrdup(jsonx_str_or(job, "spec.elementHold", ""));
+	r->sequence = jsonx_int_or(job, "status.sequence", 0);
+	if (r->array) {
+		r->jobs = count_elements(r->request);
 		r->elements = json_incref(jsonx_at(job, "status.elements"));
 		r->active = json_incref(jsonx_at(job, "status.active"));
 	} else if (is_live(r->state)) {
 		pbs_run_read(&r->run, json_object_get(job, "status"));
 	}
-	make_line(r, job);
 	return r;
 }
 
 void pbs_row_free(struct pbs_row *r)
 {
 	pbs_run_done(&r->run);
-	free(r->ns);
-	free(r->name);
-	free(r->owner);
-	free(r->queue);
-	free(r->title);
-	free(r->head);
-	free(r->used);
-	free(r->tail);
-	free(r->request);
-	free(r->held);
-	free(r->element_tail);
 	json_decref(r->elements);
 	json_decref(r->active);
 	free(r);
@@ -267,7 +329,7 @@ void pbs_row_line(struct api *api, struct kubelet *k, struct pbs_row *r, int64_t
 {
 	struct pbs_used used;
 
-	sbuf_adds(out, r->head);
+	sbuf_add(out, r->head, r->head_len);
 	if (r->run.start) {
 		pbs_run_used(api, k, r->ns, &r->run, now, &used);
 		if (used.cput >= 0)
@@ -276,5 +338,5 @@ void pbs_row_line(struct api *api, struct kubelet *k, struct pbs_row *r, int64_t
 	} else {
 		sbuf_adds(out, r->used);
 	}
-	sbuf_adds(out, r->tail);
+	sbuf_add(out, r->tail, r->tail_len);
 }

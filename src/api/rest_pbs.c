@@ -42,6 +42,7 @@ struct listing {
 	/* The last row dealt with, */
 	int64_t sequence;
 	uint64_t serial;
+	size_t hint;
 	/* and how far its elements are. */
 	bool within;
 	int index;
@@ -180,7 +181,8 @@ static void add_item(struct listing *l, struct pbs_row *r, int index)
 /* The next element of the array under way; false at its end. */
 static bool next_element(struct listing *l)
 {
-	struct pbs_row *r = pbs_board_after(l->board, l->sequence, l->serial - 1);
+	size_t hint = 0;
+	struct pbs_row *r = pbs_board_after(l->board, l->sequence, l->serial - 1, &hint);
 	const struct pbs_element_set *set;
 
 	l->within = r && r->serial == l->serial && r->sequence == l->sequence && r->array;
@@ -215,7 +217,7 @@ static bool next_row(struct listing *l)
 		if (!r)
 			return true;
 	} else {
-		r = pbs_board_after(l->board, l->sequence, l->serial);
+		r = pbs_board_after(l->board, l->sequence, l->serial, &l->hint);
 		if (!r)
 			return false;
 	}
