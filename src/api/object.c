@@ -225,6 +225,18 @@ int object_stamp_old(const struct kind *k, json_t *obj, const json_t *old, const
 	return 0;
 }
 
+void object_set_text(json_t *obj, const char *map_path, const char *key, const char *value)
+{
+	json_t *map = jsonx_at(obj, map_path);
+
+	if (!json_is_object(map)) {
+		map = json_object();
+		jsonx_set_new(obj, map_path, map);
+	}
+	if (!str_same(value, json_string_value(json_object_get(map, key))))
+		json_object_set_new(map, key, jsonx_string(value));
+}
+
 bool object_spec_changed(const json_t *a, const json_t *b)
 {
 	const char *key;

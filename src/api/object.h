@@ -28,6 +28,9 @@ void object_regenerate_name(json_t *obj);
 /* The name as its author gave it, for refusals of what may be tried again: generateName if the rest is ours. */
 const char *object_asked_name(const json_t *obj);
 
+/* Sets a text in a map of the object, such as metadata.labels, that may not be there yet. */
+void object_set_text(json_t *obj, const char *map_path, const char *key, const char *value);
+
 /* True if anything but metadata and status differs. */
 bool object_spec_changed(const json_t *a, const json_t *b);
 

@@ -1,70 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 /* pbs_resources.c - see pbs_parts.h
  *
- * Names are those of Torque's table and OpenPBS's few that do not collide.  Hints for schedulers that we do not follow
- * are kept: a script that gives them must not fail here.
+ * Which resources there are and how they are written, kinds/pbs_resources.h says; here they meet what queues and the
+ * server say about them.
  */
+#include "kinds/pbs_resources.h"
+
 #include "api/pbs_parts.h"
 #include "base/jsonx.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "kinds/pbs_values.h"
 #include "kinds/walltime.h"
 
-enum type { TEXT, TIME, SIZE, NUMBER };
-
-static const struct {
-	enum type type;
-	const char *names; /* separated by blanks */
-} known[] = {
-	{ TIME, "cput pcput walltime wclimit minwclimit termtime latency" },
-	{ SIZE, "dmem file mem pmem pvmem vmem swap mppmem" },
-	{ NUMBER,
-	  "gpus mics mpiprocs mppdepth mppnppn mppwidth naccelerators ncpus ngpus nice nodect ompthreads procct "
-	  "procs size tpn vcores" },
-	{ TEXT, "advres arch bandwidth cpapin cpuclock depend energy_used epilogue feature flags fstype gattr geometry "
-		"gres host hostlist image ioflag jgroup jobflags maxjobproc minpreempttime minprocspeed mpparch "
-		"mpphost mpplabels naccesspolicy nallocpolicy neednodes nodes nodeset nodestate opsys other "
-		"partition pattr place pref preemptee procs_bitmap proc_bitmap prologue qos queuejob rmtype select "
-		"signal sitetemplate software soft subnode subnode_list taskdistpolicy taskgeometry template termsig "
-		"tid trig trl ttc var vnode vntype" },
-};
-
-static bool find_type(const char *name, enum type *ret)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
-		struct str rest = str_of(known[i].names);
-		struct str part;
-
-		while (str_split(&rest, ' ', &part))
-			if (str_eq(part, name)) {
-				*ret = known[i].type;
-				return true;
-			}
-	}
-	return false;
-}
-
 /* As a number that can be compared. */
-static bool read_value(enum type type, const char *text, int64_t *ret)
+static bool read_value(enum pbs_type type, const char *text, int64_t *ret)
 {
 	switch (type) {
-	case TIME:
+	case PBS_TIME:
 		return pbs_time_parse(text, ret) || walltime_parse(text, ret);
-	case SIZE:
+	case PBS_SIZE:
 		return pbs_size_parse(text, ret);
-	case NUMBER:
+	case PBS_INT:
+	case PBS_NODES: /* a limit on nodes is how many */
+	case PBS_DERIVED:
 		return str_int64(text, INT32_MIN, INT32_MAX, ret);
 	default:
 		return false;
 	}
 }
 
-static int bad_value(const char *name, const char *text, enum type type, struct err *e)
+/* Queues may also say 7d, as people do. */
+static bool normal_time(const char *name, const char *value, struct sbuf *out)
 {
-	static const char *const wanted[] = { "", "a time such as 168:00:00", "a size such as 64gb", "a whole number" };
+	char text[PBS_TEXT];
+	int64_t seconds;
 
-	return pbs_error_set(e, ERR_INVALID, PBSE_BADATVAL, "Resource_List.%.60s: \"%.60s\" is not %s", name, text,
-			     wanted[type]);
+	if (pbs_resource_type(name) != PBS_TIME || !read_value(PBS_TIME, value, &seconds))
+		return false;
+	pbs_time_text(seconds, text);
+	sbuf_adds(out, text);
+	return true;
 }
 
 int pbs_resources_normal(json_t *resources, struct err *e)
@@ -72,23 +48,18 @@ int pbs_resources_normal(json_t *resources, struct err *e)
 	const char *name;
 	json_t *v;
 	void *tmp;
-	char text[PBS_TEXT];
-	enum type type;
-	int64_t n;
 
 	json_object_foreach (resources, name, v)
-		if (!find_type(name, &type))
+		if (pbs_resource_type(name) == PBS_UNKNOWN)
 			return pbs_error_set(e, ERR_INVALID, PBSE_UNKRESC, "detected request for an unknown resource");
 	json_object_foreach_safe (resources, tmp, name, v) {
-		find_type(name, &type);
-		if (type == TEXT)
-			continue;
-		if (!read_value(type, json_string_value(v), &n))
-			return bad_value(name, json_string_value(v), type, e);
-		if (type == TIME)
-			pbs_time_text(n, text);
-		if (type == TIME || (type == SIZE && pbs_size_normal(json_string_value(v), text)))
-			json_object_set_new(resources, name, json_string(text));
+		auto_sbuf struct sbuf normal = SBUF(LIMIT_BODY);
+		struct err why = ERR_INIT;
+
+		if (!normal_time(name, json_string_value(v), &normal) &&
+		    pbs_resource_normal(name, json_string_value(v), &normal, &why) < 0)
+			return pbs_error_set(e, ERR_INVALID, PBSE_BADATVAL, "Resource_List.%.300s", why.text);
+		json_object_set_new(resources, name, jsonx_string(normal.p ? normal.p : ""));
 	}
 	return 0;
 }
@@ -160,8 +131,7 @@ void pbs_resources_default(json_t *resources, const json_t *queue, const json_t 
 /* ---- limits ---- */
 
 /* How much the job asks for; false if it does not say. */
-static bool asked(const json_t *resources, const struct pbs_nodes *nodes, const char *name, enum type type,
-		  int64_t *ret)
+static bool asked(const json_t *resources, const struct pbs_nodes *nodes, const char *name, int64_t *ret)
 {
 	const char *text = json_string_value(json_object_get(resources, name));
 	int64_t gpus = 0;
@@ -175,19 +145,16 @@ static bool asked(const json_t *resources, const struct pbs_nodes *nodes, const 
 	else if (streq(name, "gpus") || streq(name, "ngpus"))
 		*ret = gpus;
 	else
-		return text && read_value(type, text, ret);
+		return text && read_value(pbs_resource_type(name), text, ret);
 	return true;
 }
 
 static bool breaks(const json_t *resources, const struct pbs_nodes *nodes, const char *name, const char *limit,
 		   bool is_max)
 {
-	enum type type;
 	int64_t wants, edge;
 
-	if (!find_type(name, &type) || (type == TEXT && !streq(name, "nodes")))
-		return false;
-	if (!read_value(type == TEXT ? NUMBER : type, limit, &edge) || !asked(resources, nodes, name, type, &wants))
+	if (!read_value(pbs_resource_type(name), limit, &edge) || !asked(resources, nodes, name, &wants))
 		return false;
 	return is_max ? wants > edge : wants < edge;
 }

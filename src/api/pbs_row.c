@@ -6,7 +6,7 @@
  * namespace, name of the object, priority.
  */
 #include "api/pbs_board.h"
-#include "api/stored.h"
+#include "api/pbs_parts.h"
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
@@ -242,20 +242,6 @@ static size_t put_element_tail(struct texts *t)
 	return at;
 }
 
-/* How many elements; those who wrote the request made sure that it is one. */
-static int64_t count_elements(const char *request)
-{
-	struct pbs_set set = { 0 };
-	struct err e = ERR_INIT;
-	int64_t n = 1;
-	int slots;
-
-	if (pbs_array_parse(request, &set, &slots, &e) == 0)
-		n = (int64_t)pbs_set_count(&set);
-	pbs_set_done(&set);
-	return n;
-}
-
 static struct pbs_row *row_alloc(const char *ns, const char *name, const json_t *job, char state)
 {
 	struct texts t = { .all = SBUF(LINE_MAX_BYTES),
@@ -305,10 +291,11 @@ static struct pbs_row *row_alloc(const char *ns, const char *name, const json_t 
 struct pbs_row *pbs_row_new(const char *ns, const char *name, const json_t *job)
 {
 	struct pbs_row *r = row_alloc(ns, name, job, *jsonx_str_or(job, "status.state", "Q"));
+	struct err e = ERR_INIT;
 
 	r->sequence = jsonx_int_or(job, "status.sequence", 0);
 	if (r->array) {
-		r->jobs = count_elements(r->request);
+		pbs_elements(json_object_get(job, "spec"), &r->jobs, &e);
 		r->elements = json_incref(jsonx_at(job, "status.elements"));
 		r->active = json_incref(jsonx_at(job, "status.active"));
 	} else if (is_live(r->state)) {

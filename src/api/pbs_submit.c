@@ -49,26 +49,12 @@ int pbs_assign(struct api *api, const struct api_request *req, json_t *obj, cons
 
 /* ---- whose ---- */
 
-/* Sets a member of a map that is there or not. */
-static void set_in(json_t *obj, const char *map_path, const char *key, const char *value)
-{
-	json_t *map = jsonx_at(obj, map_path);
-
-	if (str_same(value, json_string_value(json_object_get(map, key))))
-		return;
-	if (!json_is_object(map)) {
-		map = json_object();
-		jsonx_set_new(obj, map_path, map);
-	}
-	json_object_set_new(map, key, jsonx_string(value));
-}
-
 void pbs_stamp(json_t *obj, const char *owner, const char *queue)
 {
 	if (*owner)
-		set_in(obj, "metadata.annotations", CREATOR_ANNOTATION, owner);
+		object_set_text(obj, "metadata.annotations", CREATOR_ANNOTATION, owner);
 	if (*queue)
-		set_in(obj, "metadata.labels", QUEUE_LABEL, queue);
+		object_set_text(obj, "metadata.labels", QUEUE_LABEL, queue);
 }
 
 static int find_owner(struct api *api, const struct api_request *req, const char *said, char **ret, struct err *e)
@@ -290,7 +276,7 @@ int pbs_submit_assign(struct api *api, const struct api_request *req, json_t *ob
 		json_object_set_new(spec, "queue", jsonx_string(n.queue->name));
 		pbs_stamp(obj, n.owner, n.queue->name);
 		if (n.defaults.n)
-			set_in(obj, "metadata.annotations", PBS_DEFAULTS_ANNOTATION, n.defaults.p);
+			object_set_text(obj, "metadata.annotations", PBS_DEFAULTS_ANNOTATION, n.defaults.p);
 		r = number(api, req, obj, jsonx_str_or(n.settings, "serverName", ""), e);
 	}
 	pbs_entry_done(&n);

@@ -10,6 +10,7 @@
 #include "api/queue_rules.h"
 
 #include "api/authz.h"
+#include "api/object.h"
 #include "api/pbs.h"
 #include "api/pod_owner.h"
 #include "api/queue_parts.h"
@@ -22,17 +23,6 @@
 static bool is_admin(const struct caller *c)
 {
 	return caller_in_group(c, "system:masters");
-}
-
-static void set_text(json_t *obj, const char *map_path, const char *key, const char *value)
-{
-	json_t *map = jsonx_at(obj, map_path);
-
-	if (!json_is_object(map)) {
-		map = json_object();
-		jsonx_set_new(obj, map_path, map);
-	}
-	json_object_set_new(map, key, jsonx_string(value));
 }
 
 /* ---- holds ---- */
@@ -117,7 +107,7 @@ static void set_times(json_t *pod, const struct queue_known *q, int64_t above)
 		return;
 	if (seconds <= 0 && above > 0) {
 		walltime_text(at_most(above, most), text);
-		set_text(pod, "metadata.annotations", WALLTIME_ANNOTATION, text);
+		object_set_text(pod, "metadata.annotations", WALLTIME_ANNOTATION, text);
 	}
 	if (json_is_integer(deadline) ||
 	    (seconds <= 0 && (!q || (most == TIME_NONE && q->default_walltime == TIME_NONE))))
@@ -154,7 +144,7 @@ static int assign_pod(struct api *api, const struct api_request *req, json_t *po
 	submission_done(&s);
 	if (r < 0)
 		return -1;
-	set_text(pod, "metadata.labels", QUEUE_LABEL, q ? q->name : wish.name);
+	object_set_text(pod, "metadata.labels", QUEUE_LABEL, q ? q->name : wish.name);
 	set_times(pod, q, wish.above.walltime);
 	return 0;
 }
@@ -174,7 +164,7 @@ static int change_pod(struct api *api, const struct api_request *req, json_t *po
 	int r;
 
 	if (*was && !*queue_label(pod))
-		set_text(pod, "metadata.labels", QUEUE_LABEL, was);
+		object_set_text(pod, "metadata.labels", QUEUE_LABEL, was);
 	moved = !streq(was, queue_label(pod));
 	if ((!moved && same_note(pod, old, WALLTIME_ANNOTATION)) || !is_for_us(pod))
 		return 0;
@@ -187,7 +177,7 @@ static int change_pod(struct api *api, const struct api_request *req, json_t *po
 		r = submission_stay(&s, q, e);
 	submission_done(&s);
 	if (r == 0 && moved)
-		set_text(pod, "metadata.labels", QUEUE_LABEL, q->name);
+		object_set_text(pod, "metadata.labels", QUEUE_LABEL, q->name);
 	return r;
 }
 
@@ -217,7 +207,7 @@ static int enter_workload(struct submission *s, json_t *obj, const struct wish *
 	    queue_visit(s->req->kind, obj, &(struct queue_visit){ .queue = check_named, .arg = &n }) < 0)
 		return -1;
 	if (!streq(q->name, *queue_label(obj) ? queue_label(obj) : QUEUE_DEFAULT))
-		set_text(obj, "metadata.labels", QUEUE_LABEL, q->name);
+		object_set_text(obj, "metadata.labels", QUEUE_LABEL, q->name);
 	return 0;
 }
 
@@ -239,7 +229,7 @@ static int assign_workload(struct api *api, const struct api_request *req, json_
 		return -1;
 	moved = !old || !streq(wish.name, was);
 	if (!moved && !*queue_label(obj) && !streq(was, QUEUE_DEFAULT))
-		set_text(obj, "metadata.labels", QUEUE_LABEL, was);
+		object_set_text(obj, "metadata.labels", QUEUE_LABEL, was);
 	if (!moved && is_admin(req->caller))
 		return 0;
 	r = submission_init(&s, api, req, obj, e);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* queue_work.c - see queue_parts.h: an object as work that waits */
+#include "api/pbs_parts.h"
 #include "api/pod_owner.h"
 #include "api/queue_parts.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
-#include "kinds/pbs_array.h"
 #include "kinds/pod_templates.h"
 #include "kinds/walltime.h"
 #include "kinds/workloads.h"
@@ -31,17 +31,11 @@ bool queue_counts(const struct kind *k, const json_t *obj)
 
 int64_t queue_jobs(const struct kind *k, const json_t *obj)
 {
-	const char *request = jsonx_str(obj, "spec.array.request");
-	struct pbs_set set = { 0 };
 	struct err e = ERR_INIT;
-	int slots;
 	int64_t n = 1;
 
-	if (!request || !streq(k->plural, "pbsjobs"))
-		return 1;
-	if (pbs_array_parse(request, &set, &slots, &e) == 0)
-		n = (int64_t)pbs_set_count(&set);
-	pbs_set_done(&set);
+	if (pbs_is_job(k))
+		pbs_elements(json_object_get(obj, "spec"), &n, &e);
 	return n;
 }
 

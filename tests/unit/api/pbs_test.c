@@ -199,11 +199,11 @@ TEST("queues refuse in the words of Torque")
 		{ NULL, "'resources':{'walltim':'1'}",
 		  "PBS 15037: Unknown resource type  MSG=detected request for an unknown resource" },
 		{ NULL, "'resources':{'walltime':'soon'}",
-		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.walltime: \"soon\" is not a "
-		  "time such as 168:00:00" },
+		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.walltime=soon: must be "
+		  "a time such as 168:00:00 or 3600" },
 		{ NULL, "'resources':{'mem':'much'}",
-		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.mem: \"much\" is not a size "
-		  "such as 64gb" },
+		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.mem=much: must be a "
+		  "size such as 64gb" },
 		{ "'disallowedTypes':['batch']", "'name':'x'",
 		  "PBS 15079: Queue does not allow batch jobs MSG=batch job is not allowed for queue: user "
 		  "daemon@localhost, queue q" },
@@ -304,8 +304,8 @@ TEST("nodes that could never hold a job refuse it; without nodes nobody knows")
 	make_queue(&s, "d", "'nodeProperties':['D']");
 	CHECK_STR(refusal(&s, &daemon_user, "'queue':'d','resources':{'nodes':'1:gpus=1:S'}"), CANNOT);
 	CHECK_STR(refusal(&s, &daemon_user, "'resources':{'nodes':'1:gpus=0'}"),
-		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.nodes: \"gpus=0\": must "
-		  "be a number from 1 to 65536");
+		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.nodes=1:gpus=0: "
+		  "\"gpus=0\": must be a number from 1 to 65536");
 	make_node(&s, "g3", "", "'cpu':'1'");
 	CHECK_STR(refusal(&s, &daemon_user, "'resources':{'nodes':'g3'}"), ""); /* it has come */
 	server_done(&s);
