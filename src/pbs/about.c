@@ -23,7 +23,9 @@ bool about_asked(int argc, char **argv, const char *usage)
 
 int about_misuse(const char *usage)
 {
-	fputs(usage, stderr);
+	const char *options = strstr(usage, "\n\n");
+
+	fwrite(usage, 1, options ? (size_t)(options - usage) + 1 : strlen(usage), stderr);
 	return 2;
 }
 

@@ -11,7 +11,7 @@
 int about_say(const char *usage);
 /* Whether the only argument is one of these options; says it then. */
 bool about_asked(int argc, char **argv, const char *usage);
-/* The usage on stderr; returns 2. */
+/* The usage on stderr, up to its first empty line: options stand behind it.  Returns 2. */
 int about_misuse(const char *usage);
 /* All at once. */
 void about_write(const struct sbuf *text, FILE *to);

@@ -27,7 +27,19 @@ static const char usage[] =
 	"usage: pbsnodes [-a|-x] [-q] [-s server] [node... | :property...]\n"
 	"       pbsnodes -l [-n] [-q] [-s server] [state] [node... | :property...]\n"
 	"       pbsnodes -o|-c|-r [-N note | -A note] [-q] [-s server] node... | :property...\n"
-	"       pbsnodes -N note | -A note [-q] [-s server] node... | :property...\n";
+	"       pbsnodes -N note | -A note [-q] [-s server] node... | :property...\n"
+	"\n"
+	"  -a  everything about them; so it is without options\n"
+	"  -x  the same as XML\n"
+	"  -l  one a line: those out of use, or in the state given: free, job-exclusive, offline, down, active, up, all\n"
+	"  -n  with notes\n"
+	"  -o  take them out of use; what runs there goes on\n"
+	"  -c  take them back into use\n"
+	"  -r  the same\n"
+	"  -N  a note about them; \"\" or n takes it away\n"
+	"  -A  a note behind the one there is\n"
+	"  -q  without error messages\n"
+	"  -s  the server; there is one\n";
 /* clang-format on */
 
 struct pbsnodes {
@@ -191,7 +203,7 @@ static int parse(struct pbsnodes *s, int argc, char **argv)
 
 	opterr = 0;
 	optind = 0;
-	while ((c = getopt(argc, argv, "A:acdlnN:oqrs:x")) != -1) {
+	while ((c = getopt(argc, argv, "A:aclnN:oqrs:x")) != -1) {
 		if (c == '?')
 			return about_misuse(usage);
 		s->given[c] = true;

@@ -13,7 +13,20 @@
 static const char usage[] =
 	"usage: qselect [-a [op]date_time] [-A account] [-c [op]interval] [-e] [-h hold_list] [-l resource.op.value,...]\n"
 	"               [-N name] [-p [op]priority] [-q destination] [-r y|n] [-s states] [-u user_list]\n"
-	"       op is one of .eq. .ne. .gt. .ge. .lt. .le.\n";
+	"       op is one of .eq. .ne. .gt. .ge. .lt. .le.\n"
+	"\n"
+	"  -a  not to run before a time\n"
+	"  -A  of this account\n"
+	"  -c  with this checkpointing\n"
+	"  -e  not in queues that only pass jobs on\n"
+	"  -h  with all these holds: letters of uos, n for none\n"
+	"  -l  with resources like these\n"
+	"  -N  of this name\n"
+	"  -p  of this priority\n"
+	"  -q  in this queue\n"
+	"  -r  that may be run again, or not\n"
+	"  -s  in one of these states: letters of CEHQRSTW\n"
+	"  -u  of one of these users: user[@host],...\n";
 /* clang-format on */
 
 static int parse(struct pbs *p, int argc, char **argv, struct select_terms *s, bool *ret_exec)

@@ -13,7 +13,29 @@ const char qstat_usage[] =
 	"       qstat [-a|-i|-r|-H] [-n [-1]] [-s] [-t] [-c] [-e] [-G|-M] [-u user_list] [job_identifier... | destination...]\n"
 	"       qstat -q [-G|-M] [destination...]\n"
 	"       qstat -Q [-f [-1]] [destination...]\n"
-	"       qstat -B [-f [-1]] [server_name...]\n";
+	"       qstat -B [-f [-1]] [server_name...]\n"
+	"\n"
+	"  -a  all jobs, in the wide form\n"
+	"  -i  only jobs that do not run\n"
+	"  -r  only jobs that run or are suspended\n"
+	"  -H  only jobs that have ended and are still kept\n"
+	"  -u  only jobs of these users: user[@host],...\n"
+	"  -n  also where they run\n"
+	"  -s  also the comment\n"
+	"  -1  -n: on the same line; -f: long values are not folded\n"
+	"  -G  sizes in gigabytes\n"
+	"  -M  sizes in megawords\n"
+	"  -R  also reservations of disks, of which there are none\n"
+	"  -t  elements of arrays instead of the arrays\n"
+	"  -c  without completed jobs\n"
+	"  -e  without jobs in queues that only pass them on\n"
+	"  -f  everything about them\n"
+	"  -x  the same as XML\n"
+	"  -F  the same in another form: json\n"
+	"  -q  queues: what they take\n"
+	"  -Q  queues: how many jobs they have\n"
+	"  -B  the server\n"
+	"  -W  for sites; without effect\n";
 /* clang-format on */
 
 static bool any(const struct qstat_options *o, const char *letters)
@@ -73,7 +95,7 @@ static enum qstat_mode mode_of(const struct qstat_options *o)
 
 static int misused(struct sbuf *wrong)
 {
-	sbuf_adds(wrong, qstat_usage);
+	sbuf_add(wrong, qstat_usage, (size_t)(strstr(qstat_usage, "\n\n") - qstat_usage) + 1);
 	return 2;
 }
 

@@ -17,7 +17,13 @@ enum { DAY = 86400, DAYS_MOST = 36500 };
 /* clang-format off */
 static const char usage[] =
 	"usage: tracejob [-n days] [-a] [-s] [-l] [-m] [-q] [-v] [-z] job_identifier...\n"
-	"       -a, -s, -l and -m leave out the accounts, the server, the scheduler and the nodes\n";
+	"\n"
+	"  -n  how many days back to look (1)\n"
+	"  -a  without the accounts\n"
+	"  -s  without the server\n"
+	"  -l  without the scheduler\n"
+	"  -m  without the nodes\n"
+	"  -q -v -z -c -d -f -p -w  about the files of Torque's daemons: without effect\n";
 /* clang-format on */
 
 struct tracejob {
