@@ -54,10 +54,10 @@ struct pbsnodes {
 	int status;
 };
 
-static void complain(struct pbsnodes *s, const char *words)
+static void complain(struct pbsnodes *s, enum pbs_error number, const char *detail)
 {
 	if (!s->given['q'])
-		fprintf(stderr, "pbsnodes: %s\n", words);
+		fprintf(stderr, "pbsnodes: %s MSG=%s\n", pbs_error_text(number), detail);
 	s->status = 1;
 }
 
@@ -135,7 +135,7 @@ static void each_node(struct pbsnodes *s, char **operands, int n, void (*act)(st
 				act(s, &s->nodes[k]);
 			}
 		if (!found)
-			complain(s, "Unknown node  MSG=cannot locate specified node");
+			complain(s, PBSE_UNKNODE, "cannot locate specified node");
 	}
 }
 
@@ -191,8 +191,7 @@ static void change(struct pbsnodes *s, struct node_view *v)
 	client_escape(&path, v->name);
 	if (pbs_patch(s->p, path.p, patch, NULL, &e) == 0)
 		return;
-	pbs_error_of(&e, &words);
-	complain(s, words);
+	complain(s, pbs_error_of(&e, &words), words);
 }
 
 /* ---- the command ---- */

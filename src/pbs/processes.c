@@ -152,8 +152,8 @@ void processes_table(const struct processes *before, const struct processes *aft
 	}
 	if (n)
 		qsort(shares, n, sizeof(*shares), by_use);
-	sbuf_adds(out, user ? "USER             PID   %CPU   MEM(MB)  COMMAND\n"
-			    : "USER             PROCS   %CPU   MEM(MB)\n");
+	sbuf_addf(out, "%-14s %5s %6s %9s%s\n", "USER", user ? "PID" : "PROCS", "%CPU", "MEM(MB)",
+		  user ? "  COMMAND" : "");
 	for (size_t i = 0; i < n && i < ROWS_MAX; i++) {
 		user_name(shares[i].uid, name);
 		sbuf_addf(out, "%-14s %5d %6.1f %9lld", name, user ? shares[i].process->pid : shares[i].count,

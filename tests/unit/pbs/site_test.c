@@ -143,7 +143,7 @@ TEST("processes are added up by user, or shown one by one")
 	struct sbuf out = SBUF(4096);
 
 	processes_table(&before, &after, 1.0, NULL, &out);
-	CHECK_STR(out.p, "USER             PROCS   %CPU   MEM(MB)\n"
+	CHECK_STR(out.p, "USER           PROCS   %CPU   MEM(MB)\n"
 			 "root               2   50.0         6\n"
 			 "4000000000         1    0.0         1\n");
 	sbuf_reset(&out);
