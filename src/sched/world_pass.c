@@ -192,7 +192,6 @@ static enum work_why obstacle(struct world *w, struct work *work, int64_t now_ms
 		work->hit_server = true;
 		return WHY_LIMIT;
 	}
-
 	if (quota_exceeded(&w->queues, q, &work->asks, &work->quota))
 		return WHY_QUOTA;
 	return has_its_share(w, work) ? WHY_SHARE : WHY_STARTING;
