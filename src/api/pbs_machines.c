@@ -9,9 +9,8 @@
 #include "base/mem.h"
 #include "kinds/quantity.h"
 
-#define NP_ANNOTATION "stoker.dev/np"
-#define GPU_RESOURCE  "nvidia.com/gpu"
-#define NANO          1000000000
+#define GPU_RESOURCE "nvidia.com/gpu"
+#define NANO         1000000000
 
 void pbs_machines_forget(struct pbs *p)
 {
@@ -36,7 +35,7 @@ static int64_t amount(const json_t *node, const char *resource)
 static struct pbs_machine machine_of(const json_t *node)
 {
 	int64_t np;
-	const char *told = work_note(node, NP_ANNOTATION);
+	const char *told = work_note(node, PBS_NP_ANNOTATION);
 
 	if (!str_int64(told, 0, INT32_MAX, &np))
 		np = amount(node, "cpu");

@@ -121,7 +121,7 @@ static const struct controller controllers[] = {
 	{ "pytorchjob", "pytorchjob-controller", "kubeflow.org/v1/pytorchjobs v1/services v1/pods", RUN_TRAINING(pytorchjobs), .pods = true },
 	{ "paddlejob", "paddlejob-controller", "kubeflow.org/v1/paddlejobs v1/services v1/pods", RUN_TRAINING(paddlejobs), .pods = true },
 	{ "mpijob", "mpijob-controller", "kubeflow.org/v1/mpijobs v1/services v1/pods v1/configmaps", RUN_TRAINING(mpijobs), .pods = true },
-	{ "pbsjob", "pbsjob-controller", "stoker.dev/v1/pbsjobs stoker.dev/v1/pbsservers stoker.dev/v1/queues v1/pods", RUN(pbs_jobs), .pods = true },
+	{ "pbsjob", "pbsjob-controller", "stoker.dev/v1/pbsjobs stoker.dev/v1/pbsservers stoker.dev/v1/queues v1/nodes v1/pods", RUN(pbs_jobs), .pods = true },
 };
 /* clang-format on */
 

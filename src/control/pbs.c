@@ -18,7 +18,7 @@
 
 struct pbs_jobs {
 	struct owned *owned;
-	struct informer *queues, *servers;
+	struct informer *queues, *servers, *nodes;
 	struct pbs_book book;
 	struct pbs_slots slots;
 	struct keeper *keeper;
@@ -143,6 +143,13 @@ static const json_t *spec_in(const struct informer *i, const char *name)
 	return json_object_get(informer_find(i, "", name), "spec");
 }
 
+static const char *host_of(void *arg, const char *node)
+{
+	const json_t *obj = informer_find(((const struct pbs_jobs *)arg)->nodes, "", node);
+
+	return obj ? pbs_host_of(obj) : node;
+}
+
 static void plan(void *arg, const char *key, const json_t *job)
 {
 	struct pbs_jobs *k = arg;
@@ -162,6 +169,8 @@ static void plan(void *arg, const char *key, const json_t *job)
 			      .n = own.n,
 			      .set = &set,
 			      .others = &judgement,
+			      .host = host_of,
+			      .arg = k,
 			      .slots = &k->slots,
 			      .place = place,
 			      .wanted = is_wanted(&l, asking, nasking),
@@ -295,7 +304,8 @@ static bool is_synced(void *arg)
 {
 	const struct pbs_jobs *k = arg;
 
-	return k->queues && informer_synced(k->queues) && k->servers && informer_synced(k->servers);
+	return k->queues && informer_synced(k->queues) && k->servers && informer_synced(k->servers) && k->nodes &&
+	       informer_synced(k->nodes);
 }
 
 static const struct keeper_kind pbs_kind = {
@@ -315,12 +325,15 @@ struct pbs_jobs *pbs_jobs_new(struct client *c, struct owned *owned)
 {
 	struct pbs_jobs *k = xcalloc(1, sizeof(*k));
 	struct informer_handlers h = { .change = on_setting, .synced = on_synced, .arg = k };
+	/* What runs keeps the names that it was started with. */
+	struct informer_handlers nodes = { .synced = on_synced, .arg = k };
 
 	k->owned = owned;
 	pbs_book_init(&k->book);
 	pbs_slots_init(&k->slots);
 	k->queues = informer_new(c, &(struct ref){ .api_version = PBS_VERSION, .plural = "queues" }, NULL, &h);
 	k->servers = informer_new(c, &(struct ref){ .api_version = PBS_VERSION, .plural = "pbsservers" }, NULL, &h);
+	k->nodes = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "nodes" }, NULL, &nodes);
 	k->keeper = keeper_new(c, owned, &pbs_kind, k);
 	return k;
 }
@@ -332,6 +345,7 @@ void pbs_jobs_free(struct pbs_jobs *k)
 	keeper_free(k->keeper);
 	informer_free(k->queues);
 	informer_free(k->servers);
+	informer_free(k->nodes);
 	pbs_book_done(&k->book);
 	pbs_slots_done(&k->slots);
 	free(k);

@@ -60,7 +60,7 @@ void pbs_date(int64_t seconds, char out[PBS_DATE]);
 /* Why the pod has no node: the scheduler's own words, or "". */
 const char *pbs_pod_waits(const struct pod_facts *p);
 /* "G102-gpu/1+G102-gpu/0", appended. */
-void pbs_cards_text(const struct pod_facts *p, struct sbuf *out);
+void pbs_cards_text(const struct pod_facts *p, const char *host, struct sbuf *out);
 void pbs_set_time(json_t *obj, const char *key, int64_t seconds);
 void pbs_event(struct pbs_plan *p, bool warning, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

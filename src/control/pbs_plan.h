@@ -39,6 +39,9 @@ struct pbs_view {
 	size_t n;
 	const struct pbs_settings *set;
 	const struct pbs_judgement *others;
+	/* The name that people know a node by, or NULL: its own.  `arg` is for it. */
+	const char *(*host)(void *arg, const char *node);
+	void *arg;
 	struct pbs_slots *slots; /* what the plan gives is held there at once */
 	const char *place;       /* in the line: "SECONDS/NUMBER" */
 	bool wanted;             /* other jobs have yet to note how this one ended */

@@ -158,7 +158,7 @@ static json_t *resources_of(const struct pbs_order *o, const struct pbs_req *r)
 
 static void add_property(json_t *selector, const char *property)
 {
-	auto_free char *key = xasprintf(PBS_PROPERTY "%s", property);
+	auto_free char *key = xasprintf(PBS_PROPERTY_LABEL "%s", property);
 
 	json_object_set_new(selector, key, json_string(""));
 }

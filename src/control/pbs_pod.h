@@ -24,7 +24,6 @@
 #define PBS_CARDS_NOTE  "stoker.dev/cards" /* sched/pod_work.h: the scheduler's choice */
 #define PBS_SCRIPT_NOTE "stoker.dev/pbs-script"
 #define PBS_SPOOL       "/var/spool/pbs"
-#define PBS_PROPERTY    "property.stoker.dev/"
 
 #define PBS_NO_CODE INT64_MIN
 

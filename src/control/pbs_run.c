@@ -57,8 +57,11 @@ static void start(struct pbs_work *w, struct pbs_unit *u)
 	char date[PBS_DATE];
 
 	for (int i = 0; i < u->ranks; i++) {
-		seats[i] = (struct pbs_seat){ u->now[i]->node, pbs_order_req(&w->order, i)->ppn };
-		pbs_cards_text(u->now[i], &cards);
+		const char *node = u->now[i]->node;
+		const char *host = w->v->host ? w->v->host(w->v->arg, node) : node;
+
+		seats[i] = (struct pbs_seat){ host, pbs_order_req(&w->order, i)->ppn };
+		pbs_cards_text(u->now[i], host, &cards);
 		json_array_append_new(names, jsonx_string(u->now[i]->name));
 	}
 	pbs_holder(w->v->job, u->index, holder, sizeof(holder));

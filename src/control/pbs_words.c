@@ -107,7 +107,7 @@ const char *pbs_pod_waits(const struct pod_facts *p)
 }
 
 /* The annotation counts upwards, PBS downwards. */
-void pbs_cards_text(const struct pod_facts *p, struct sbuf *out)
+void pbs_cards_text(const struct pod_facts *p, const char *host, struct sbuf *out)
 {
 	const char *text = json_string_value(json_object_get(jsonx_at(p->obj, "metadata.annotations"), PBS_CARDS_NOTE));
 	const char *end = text ? text + strlen(text) : NULL;
@@ -118,7 +118,7 @@ void pbs_cards_text(const struct pod_facts *p, struct sbuf *out)
 		while (start > text && start[-1] != ',')
 			start--;
 		if (isdigit((unsigned char)*start))
-			sbuf_addf(out, "%s%s-gpu/%.*s", out->n ? "+" : "", p->node, (int)(end - start), start);
+			sbuf_addf(out, "%s%s-gpu/%.*s", out->n ? "+" : "", host, (int)(end - start), start);
 		end = start > text ? start - 1 : text;
 	}
 }

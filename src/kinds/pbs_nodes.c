@@ -411,3 +411,11 @@ int pbs_nodes_of(const json_t *resources, struct pbs_nodes *ret, struct err *e)
 	*ret = n;
 	return 0;
 }
+
+const char *pbs_host_of(const json_t *node)
+{
+	const char *host =
+		json_string_value(json_object_get(jsonx_at(node, "metadata.annotations"), PBS_HOST_ANNOTATION));
+
+	return host ? host : jsonx_str_or(node, "metadata.name", "");
+}

@@ -11,6 +11,12 @@
 
 #include "base/err.h"
 
+/* Of a Node: a property is a label of this prefix; how many slots it has, if not as many as processors; and its name as
+ * the machine writes it, for Kubernetes has no capital letters. */
+#define PBS_PROPERTY_LABEL  "property.stoker.dev/"
+#define PBS_NP_ANNOTATION   "stoker.dev/np"
+#define PBS_HOST_ANNOTATION "stoker.dev/host"
+
 #define PBS_NODES_MOST 10000 /* nodes of one job */
 
 /* `count` nodes that are alike. */
@@ -37,6 +43,8 @@ int pbs_nodes_parse(const char *text, struct pbs_nodes *ret, struct err *e);
 int pbs_select_parse(const char *text, struct pbs_nodes *ret, struct err *e);
 /* What a job's resources (spec.resources) ask for in all: nodes or select, else procs, ncpus, gpus, else one node. */
 int pbs_nodes_of(const json_t *resources, struct pbs_nodes *ret, struct err *e);
+/* The name that people and PBS know a Node by; borrowed. */
+const char *pbs_host_of(const json_t *node);
 void pbs_nodes_done(struct pbs_nodes *n);
 
 #endif

@@ -52,7 +52,7 @@ struct node {
 	struct idle_watch *idle;
 	struct informer *informer, *self;
 	struct map pods; /* uid -> struct pod * */
-	char *dir, *name, *prefix, *ip, *problem;
+	char *dir, *name, *host, *prefix, *ip, *problem;
 	bool services_known, adopted;
 	bool draining;
 	void (*drained)(void *arg);
@@ -102,6 +102,7 @@ static struct node_facts facts_of(const struct node *n)
 {
 	return (struct node_facts){
 		.name = n->name,
+		.host = n->host,
 		.ip = n->ip,
 		.runtime = n->parts.runtime ? n->parts.runtime->ops->name : NULL,
 		.runtime_version = n->parts.runtime ? n->parts.runtime->version : NULL,
@@ -462,18 +463,23 @@ static char *own_address(void)
 	return xstrdup(text);
 }
 
-static char *own_name(void)
+static char *own_host(void)
 {
 	char host[256] = "";
-	char *dot;
 
 	gethostname(host, sizeof(host) - 1);
-	dot = strchr(host, '.');
-	if (dot)
-		*dot = '\0';
-	for (char *c = host; *c; c++)
-		*c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c == '_' ? '-' : *c);
+	host[strcspn(host, ".")] = '\0';
 	return xstrdup(*host ? host : "localhost");
+}
+
+/* As Kubernetes takes it. */
+static char *name_of_host(const char *host)
+{
+	char *name = xstrdup(host);
+
+	for (char *c = name; *c; c++)
+		*c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c == '_' ? '-' : *c);
+	return name;
 }
 
 static void cannot(struct node *n, const char *what, struct err *e)
@@ -633,7 +639,8 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 	struct ref ref = { .api_version = "v1", .plural = "pods" };
 
 	n->dir = xstrdup(real ? real : config->dir);
-	n->name = config->name ? xstrdup(config->name) : own_name();
+	n->host = config->name ? xstrdup(config->name) : own_host();
+	n->name = name_of_host(n->host);
 	crypto_sha256(n->dir, strlen(n->dir), hash);
 	hex_encode(hash, 4, &hex);
 	n->prefix = sbuf_steal(&hex);
@@ -643,6 +650,7 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 					.client = c,
 					.dir = n->dir,
 					.name = n->name,
+					.host = n->host,
 					.prefix = n->prefix,
 					.host_ip = n->ip,
 					.host_roots = config->host_roots,
@@ -715,6 +723,7 @@ void node_free(struct node *n)
 	json_decref(n->parts.api_service);
 	free(n->dir);
 	free(n->name);
+	free(n->host);
 	free(n->prefix);
 	free(n->ip);
 	free(n->problem);

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_nodes.h"
 #include "kinds/resource_list.h"
 
 #define PODS_MAX         500
@@ -19,8 +20,6 @@
 #define DISK_SHORT_PART  20
 #define KEPT_MEMORY      (256ll << 20) /* for the system and the server, out of allocatable */
 #define LINE_MAX_        4096
-#define PROPERTY         "property.stoker.dev/"
-#define SLOTS            "stoker.dev/np"
 #define SLOTS_MAX        1000000
 #define LABEL_MAX        63
 #define ROOTLESS         "on the host's network, and without enforcing limits"
@@ -61,22 +60,31 @@ static const char *architecture(const char *machine)
 	return streq(machine, "x86_64") ? "amd64" : streq(machine, "aarch64") ? "arm64" : machine;
 }
 
+/* PBS jobs ask for a host by its name as for any other property. */
+static void add_name_property(json_t *labels, const char *name)
+{
+	auto_free char *property = xasprintf(PBS_PROPERTY_LABEL "%s", name);
+
+	if (strlen(name) <= LABEL_MAX)
+		json_object_set_new(labels, property, json_string(""));
+}
+
 json_t *node_metadata(const struct node_facts *f)
 {
 	json_t *labels = f->gpus ? gpus_labels(f->gpus) : json_object();
-	auto_free char *property = xasprintf(PROPERTY "%s", f->name);
 	struct utsname u;
 	json_t *meta;
 
 	uname(&u);
 	json_object_set_new(labels, "kubernetes.io/hostname", json_string(f->name));
 	json_object_set_new(labels, "kubernetes.io/os", json_string("linux"));
-	/* PBS jobs ask for a host by its name as for any other property. */
-	if (strlen(f->name) <= LABEL_MAX)
-		json_object_set_new(labels, property, json_string(""));
+	add_name_property(labels, f->name);
+	add_name_property(labels, f->host);
 	json_object_set_new(labels, "kubernetes.io/arch", json_string(architecture(u.machine)));
 	meta = json_pack("{s:s, s:o, s:o}", "name", f->name, "labels", labels, "annotations",
 			 f->gpus ? gpus_annotations(f->gpus) : json_object());
+	if (!streq(f->host, f->name))
+		json_object_set_new(json_object_get(meta, "annotations"), PBS_HOST_ANNOTATION, jsonx_string(f->host));
 	if (f->rootless)
 		json_object_set_new(json_object_get(meta, "annotations"), "stoker.dev/rootless", json_string("true"));
 	return meta;
@@ -84,7 +92,8 @@ json_t *node_metadata(const struct node_facts *f)
 
 int64_t node_slots(const json_t *node)
 {
-	const char *text = json_string_value(json_object_get(jsonx_at(node, "metadata.annotations"), SLOTS));
+	const char *text =
+		json_string_value(json_object_get(jsonx_at(node, "metadata.annotations"), PBS_NP_ANNOTATION));
 	int64_t n;
 
 	return text && str_int64(text, 1, SLOTS_MAX, &n) ? n : 0;

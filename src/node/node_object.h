@@ -9,7 +9,8 @@
 #include "node/image.h"
 
 struct node_facts {
-	const char *name, *ip, *runtime, *runtime_version, *pod_cidr;
+	const char *name, *host; /* the latter as the machine writes it, perhaps with capital letters */
+	const char *ip, *runtime, *runtime_version, *pod_cidr;
 	const char *problem; /* why it is not ready; NULL: it is */
 	bool rootless;       /* runs pods in a user namespace */
 	const char *dir;     /* whose disk counts */

@@ -214,7 +214,7 @@ static int choose_group(const struct pod *p, struct pbs_account *a, struct err *
 		const char *text = json_string_value(v), *at = strchr(text, '@');
 		auto_free char *name = xstrndup(text, at ? (size_t)(at - text) : strlen(text));
 
-		if (at && !streq(at + 1, p->parts->name))
+		if (at && !streq(at + 1, p->parts->host))
 			continue;
 		if (host_user_has_group(a, name, &a->gid))
 			return 0;
@@ -272,7 +272,7 @@ static struct pbs_place place_of(const struct pod *p, const struct pbs_account *
 		.rank = p->pbs->rank,
 		.alone = p->pbs->alone,
 		.account = a,
-		.node = p->parts->name,
+		.node = p->parts->host,
 		.dir = dir,
 		.cards = cards,
 		.ncards = n,

@@ -29,7 +29,7 @@ static int amount(const json_t *node, const char *name)
 
 static int slots_of(const json_t *node)
 {
-	const char *text = annotation(node, NP_ANNOTATION);
+	const char *text = annotation(node, PBS_NP_ANNOTATION);
 	int64_t np;
 
 	return text && str_int64(text, 0, SLOT_MOST, &np) ? (int)np : amount(node, "cpu");
@@ -65,7 +65,8 @@ void node_view_init(struct node_view *v, const json_t *node)
 	json_t *label;
 
 	*v = (struct node_view){ .node = node,
-				 .name = jsonx_str_or(node, "metadata.name", ""),
+				 .name = pbs_host_of(node),
+				 .object = jsonx_str_or(node, "metadata.name", ""),
 				 .np = slots_of(node),
 				 .gpus = amount(node, "nvidia.com/gpu"),
 				 .down = !is_ready(node),
@@ -73,9 +74,9 @@ void node_view_init(struct node_view *v, const json_t *node)
 				 .properties = SBUF(TEXT_MAX),
 				 .cards = cards_of(node) };
 	json_object_foreach (jsonx_at(node, "metadata.labels"), key, label) {
-		const char *property = key + strlen(PROPERTY_PREFIX);
+		const char *property = key + strlen(PBS_PROPERTY_LABEL);
 
-		if (str_starts(key, PROPERTY_PREFIX) && !streq(property, v->name))
+		if (str_starts(key, PBS_PROPERTY_LABEL) && !streq(property, v->name) && !streq(property, v->object))
 			sbuf_addf(&v->properties, "%s%s", v->properties.n ? "," : "", property);
 	}
 }
@@ -137,7 +138,7 @@ void node_view_job(struct node_view *v, const struct board_row *r)
 
 bool node_view_has_property(const struct node_view *v, const char *property)
 {
-	auto_free char *key = xasprintf(PROPERTY_PREFIX "%s", property);
+	auto_free char *key = xasprintf(PBS_PROPERTY_LABEL "%s", property);
 
 	return streq(property, v->name) || json_object_get(jsonx_at(v->node, "metadata.labels"), key);
 }

@@ -5,10 +5,9 @@
 
 #include <jansson.h>
 
+#include "kinds/pbs_nodes.h"
 #include "pbs/row.h"
 
-#define PROPERTY_PREFIX "property.stoker.dev/"
-#define NP_ANNOTATION   "stoker.dev/np"
 #define NOTE_ANNOTATION "stoker.dev/note"
 
 struct node_job {
@@ -19,7 +18,8 @@ struct node_job {
 
 struct node_view {
 	const json_t *node; /* borrowed */
-	const char *name;
+	const char *name;   /* as the machine writes it */
+	const char *object; /* of the Node */
 	int np, used;
 	int gpus;
 	bool down, offline;

@@ -146,7 +146,7 @@ static void show(struct pbsnodes *s, struct node_view *v)
 	auto_attributes struct pbs_attributes a = { 0 };
 	struct node_use use;
 
-	find_use(s, v->name, &use);
+	find_use(s, v->object, &use);
 	node_attributes(v, &use, &a);
 	if (s->given['x'])
 		node_xml(v->name, &a, &s->out);
@@ -188,7 +188,7 @@ static void change(struct pbsnodes *s, struct node_view *v)
 					      *note ? jsonx_string(note) : json_null()));
 	}
 	sbuf_adds(&path, "/api/v1/nodes/");
-	client_escape(&path, v->name);
+	client_escape(&path, v->object);
 	if (pbs_patch(s->p, path.p, patch, NULL, &e) == 0)
 		return;
 	complain(s, pbs_error_of(&e, &words), words);

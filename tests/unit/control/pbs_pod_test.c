@@ -56,7 +56,8 @@ TEST("a pod asks for what the node of its rank is to have")
 	CHECK_STR(resource(pod, "requests", "cpu"), "4");
 	CHECK_STR(resource(pod, "limits", "nvidia.com/gpu"), "1");
 	CHECK_STR(resource(pod, "limits", "memory"), "1073741824");
-	CHECK_STR(json_string_value(json_object_get(jsonx_at(pod, "spec.nodeSelector"), PBS_PROPERTY "v100")), "");
+	CHECK_STR(json_string_value(json_object_get(jsonx_at(pod, "spec.nodeSelector"), PBS_PROPERTY_LABEL "v100")),
+		  "");
 	CHECK_INT(jsonx_int_or(pod, "spec.activeDeadlineSeconds", 0), 3600);
 	CHECK_STR(jsonx_str(pod, "spec.runtimeClassName"), "host-process");
 	CHECK_STR(json_string_value(note(pod, "stoker.dev/gang-size")), "3");
@@ -65,7 +66,7 @@ TEST("a pod asks for what the node of its rank is to have")
 	CHECK_STR(json_string_value(note(last, "stoker.dev/gang")), "7-r3");
 	CHECK_STR(resource(last, "requests", "cpu"), "1");
 	CHECK(!resource(last, "limits", "nvidia.com/gpu"));
-	CHECK(json_object_get(jsonx_at(last, "spec.nodeSelector"), PBS_PROPERTY "Cpu"));
+	CHECK(json_object_get(jsonx_at(last, "spec.nodeSelector"), PBS_PROPERTY_LABEL "Cpu"));
 }
 
 TEST("what the scheduler is told of a job's order goes with its pods")
@@ -84,7 +85,7 @@ TEST("what the scheduler is told of a job's order goes with its pods")
 	CHECK_STR(json_string_value(note(pod, "stoker.dev/run-now")), "true");
 	CHECK_STR(json_string_value(note(pod, "stoker.dev/rerun")), "false");
 	CHECK(!note(pod, "stoker.dev/gang"));
-	CHECK(json_object_get(jsonx_at(pod, "spec.nodeSelector"), PBS_PROPERTY "G9"));
+	CHECK(json_object_get(jsonx_at(pod, "spec.nodeSelector"), PBS_PROPERTY_LABEL "G9"));
 	CHECK_STR(json_string_value(json_object_get(jsonx_at(pod, "metadata.labels"), "stoker.dev/queue")), "long");
 	CHECK(jsonx_bool_or(json_array_get(jsonx_at(pod, "spec.containers"), 0), "tty", false));
 }

@@ -24,7 +24,7 @@ static json_t *make_node(const char *name, const char *property, const char *mod
 			  "nvidia.com/gpu.product", model, "status", "allocatable", "cpu", "8", "nvidia.com/gpu", gpus);
 	char key[64];
 
-	snprintf(key, sizeof(key), PROPERTY_PREFIX "%s", property);
+	snprintf(key, sizeof(key), PBS_PROPERTY_LABEL "%s", property);
 	json_object_set_new(jsonx_at(node, "metadata.labels"), key, json_string(""));
 	return node;
 }
