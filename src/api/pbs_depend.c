@@ -24,20 +24,27 @@ static bool is_past(struct api *api, int64_t sequence)
 	return sequence > 0 && pbs_number_next(api, "", false, &next, &e) == 0 && sequence < next;
 }
 
+/* Ranges of a set do not touch each other, so a range that is in it is in one of them. */
+static bool has_range(const struct pbs_set *all, const struct pbs_range *r)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->r[i].first <= r->first && r->last <= all->r[i].last)
+			return true;
+	return false;
+}
+
 static bool has_elements(const struct pbs_row *r, const char *indexes)
 {
 	struct pbs_set all = { 0 }, wanted = { 0 };
 	struct err e = ERR_INIT;
-	bool ok = true;
-	int slots, i = -1;
+	int slots;
+	bool ok;
 
 	if (!*indexes)
 		return true;
-	if (pbs_array_parse(r->request, &all, &slots, &e) < 0 || pbs_array_parse(indexes, &wanted, NULL, &e) < 0)
-		ok = false;
+	ok = pbs_array_parse(r->request, &all, &slots, &e) == 0 && pbs_array_parse(indexes, &wanted, NULL, &e) == 0;
 	for (size_t k = 0; ok && k < wanted.n; k++)
-		for (i = wanted.r[k].first; ok && i <= wanted.r[k].last; i++)
-			ok = pbs_set_has(&all, i);
+		ok = has_range(&all, &wanted.r[k]);
 	pbs_set_done(&all);
 	pbs_set_done(&wanted);
 	return ok;
