@@ -58,11 +58,19 @@ static bool is_comment(struct str line)
 	return starts(line, ":") || !s.n || s.p[0] == '#';
 }
 
+/* Is there a backslash at its end?  The last line may have no end of line. */
+static bool continues(struct str line)
+{
+	size_t n = line.n && line.p[line.n - 1] == '\n' ? line.n - 1 : line.n;
+
+	return n && line.p[n - 1] == '\\';
+}
+
 /* Appends a directive with the lines that continue it. */
 static int directive_join(struct str line, struct str *rest, struct sbuf *kept, struct err *e)
 {
-	while (line.n >= 2 && memcmp(line.p + line.n - 2, "\\\n", 2) == 0) {
-		sbuf_add(kept, line.p, line.n - 2);
+	while (continues(line)) {
+		sbuf_add(kept, line.p, line.n - (line.p[line.n - 1] == '\n' ? 2 : 1));
 		if (!rest->n)
 			return err_set(e, ERR_INVALID, "the script ends within a directive that is continued by \\");
 		line = line_cut(rest);

@@ -40,6 +40,7 @@ TEST("directives are found before the first executable line, and only there")
 		{ "#PBS", "echo", "", "echo\n" },
 		{ "#PBS", "", "", NULL },
 		{ "#PBS", "#PBS -N \\\n", NULL, NULL },
+		{ "#PBS", "#PBS -N a \\", NULL, NULL },
 		{ "", "#PBS -N a\n", "", NULL },
 		{ "#X", "#PBS -N a\n#X -N b\n", "[-N b]", NULL },
 	};
