@@ -88,8 +88,12 @@ static int receive(struct quick *q, struct reply *r, reply_piece *piece, void *a
 	while (r->state != REPLY_DONE) {
 		ssize_t n = recv(q->fd, bytes, sizeof(bytes), 0);
 
-		if (n < 0 && errno == EINTR)
-			continue;
+		if (n < 0 && errno == EINTR) {
+			if (piece(arg, (struct str){ "", 0 }))
+				continue;
+			err_clear(e);
+			return -1;
+		}
 		if (n < 0)
 			return err_errno(e, ERR_UNAVAILABLE, "%s", q->socket);
 		if (n == 0 && r->state == REPLY_BODY && !r->sized && !r->chunked)

@@ -41,7 +41,8 @@ void quick_free(struct quick *q);
 /* Sends and waits for the whole reply.  `type` is that of the body, or NULL. */
 int quick_call(struct quick *q, const char *method, const char *path, const char *type, struct str body, int *ret_code,
 	       struct sbuf *reply, struct err *e);
-/* GET of text that is told as it comes, until it ends or `piece` says false; the connection cannot be used again. */
+/* GET of text that is told as it comes, until it ends or `piece` says false; the connection cannot be used again.  A
+ * signal that interrupts the waiting is an empty piece. */
 int quick_stream(struct quick *q, const char *path, int *ret_code, reply_piece *piece, void *arg, struct err *e);
 
 #endif

@@ -36,13 +36,12 @@ static bool on_event(void *arg, const char *type, const json_t *obj)
 {
 	struct waiter *w = arg;
 
-	if (!streq(type, "BOOKMARK"))
+	if (obj && !streq(type, "BOOKMARK"))
 		w->status = block_status(obj, streq(type, "DELETED"));
 	return w->status < 0;
 }
 
-/* One watch; 0 if it has ended without news. */
-static int watch(struct pbs *p, const json_t *job, struct waiter *w, struct err *e)
+int block_watch(struct pbs *p, const json_t *job, pbs_event *event, void *arg, struct err *e)
 {
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
 
@@ -52,7 +51,7 @@ static int watch(struct pbs *p, const json_t *job, struct waiter *w, struct err 
 	client_escape(&path, jsonx_str_or(job, "metadata.name", ""));
 	sbuf_adds(&path, "&resourceVersion=");
 	client_escape(&path, jsonx_str_or(job, "metadata.resourceVersion", ""));
-	return pbs_watch(p, path.p, on_event, w, e);
+	return pbs_watch(p, path.p, event, arg, e);
 }
 
 /* The job as it is now; NULL with w->status set if it is gone, or with -1 if the server is. */
@@ -80,7 +79,7 @@ int block_until_done(struct pbs *p, const json_t *job)
 	while (w.status < 0 && tries < TRIES) {
 		json_t *now;
 
-		if (watch(p, seen, &w, &e) < 0)
+		if (block_watch(p, seen, on_event, &w, &e) < 0)
 			sleep(PAUSE_SECONDS);
 		if (w.status >= 0)
 			break;

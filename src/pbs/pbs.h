@@ -30,12 +30,18 @@ struct pbs_door {
 	char *(*ns)(void *self);
 	/* Where the server is, for messages. */
 	const char *(*place)(void *self);
+	/* Joins this terminal with a pod's program (a path of exec or attach) until that ends; its exit status.  NULL
+	 * where there is no loop to do it with: pbs_run_stoker() first. */
+	int (*attach)(void *self, const char *path, int *ret_status, struct err *e);
 };
 
 extern const struct pbs_door pbs_door_socket, pbs_door_remote;
 /* The socket of this machine's server, appended: $STOKER_SOCKET, the user's own, the system's; false if there is none,
  * or $KUBECONFIG names a server. */
 bool pbs_socket_path(struct sbuf *out);
+
+/* Lets stoker, which lies beside this program, do the command instead; returns only if it is not there. */
+void pbs_run_stoker(const char *command, int argc, char *const *argv);
 
 struct pbs {
 	const char *command; /* "qsub": begins every message */
@@ -80,7 +86,7 @@ int pbs_get_text(struct pbs *p, const char *path, struct sbuf *out, struct err *
 int pbs_post(struct pbs *p, const char *path, const json_t *body, json_t **ret, struct err *e);
 /* A merge patch. */
 int pbs_patch(struct pbs *p, const char *path, const json_t *patch, json_t **ret, struct err *e);
-/* The objects of a watch, one by one, until `event` says false or the stream ends. */
+/* The objects of a watch, one by one, until `event` says false or the stream ends; NULL when a signal came. */
 typedef bool pbs_event(void *arg, const char *type, const json_t *obj);
 int pbs_watch(struct pbs *p, const char *path, pbs_event *event, void *arg, struct err *e);
 /* The user's namespace; connects if need be, NULL if it cannot. */

@@ -19,6 +19,7 @@
 #include "pbs/block.h"
 #include "pbs/checks.h"
 #include "pbs/config.h"
+#include "pbs/interactive.h"
 #include "pbs/job.h"
 #include "pbs/options.h"
 #include "pbs/pbs.h"
@@ -198,6 +199,8 @@ static int submit(struct qsub *q)
 	sbuf_adds(&path, "/pbsjobs");
 	if (pbs_post(q->pbs, path.p, job, &made, &e) < 0)
 		return refused_by_server(q, &e);
+	if (job_is_interactive(&q->ask))
+		return interactive_run(q->pbs, made);
 	if (!ask_find(&q->ask, 'z')) {
 		puts(jsonx_str_or(made, "status.id", jsonx_str_or(made, "metadata.name", "")));
 		fflush(stdout);
@@ -217,7 +220,10 @@ static int may_submit(struct qsub *q, struct err *e)
 		return ask_refuse(&q->ask, e, REFUSE_BARE, 1,
 				  "qsub:\tstandard input and output must be a terminal for \n"
 				  "\tinteractive job submission");
-	return ask_refuse(&q->ask, e, REFUSE_PLAIN, 1, "interactive jobs cannot be attached to yet");
+	if (q->pbs->door->attach)
+		return 0;
+	pbs_run_stoker(q->pbs->command, q->argc, q->argv);
+	return ask_refuse(&q->ask, e, REFUSE_PLAIN, 1, "interactive jobs need the program stoker beside this one");
 }
 
 static int run(struct qsub *q)

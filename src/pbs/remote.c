@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/* remote.c - the way to a server elsewhere, by a kubeconfig; to one on this machine as socket.c goes */
+/* remote.c - the way to a server elsewhere, by a kubeconfig; to one on this machine as socket.c goes
+ *
+ * Only a terminal needs the loop and its client in both cases.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "client/client.h"
+#include "client/terminal.h"
 #include "pbs/pbs.h"
 
 struct remote {
@@ -99,6 +103,53 @@ static int remote_stream(void *self, const char *path, int *ret_code, bool (*pie
 	return s.over && e->kind != ERR_NONE ? -1 : 0;
 }
 
+/* ---- a terminal ---- */
+
+struct session {
+	bool over;
+	int status;
+	struct err *e;
+};
+
+static void on_session_end(void *arg, int code, const struct err *e)
+{
+	struct session *s = arg;
+
+	s->over = true;
+	s->status = code;
+	*s->e = *e;
+}
+
+/* A client with a loop, also where the socket has served so far. */
+static int client_here(struct remote *r, struct err *e)
+{
+	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
+	struct client_options o = { 0 };
+
+	if (r->client)
+		return 0;
+	if (pbs_socket_path(&path))
+		o.socket = path.p;
+	r->loop = loop_new();
+	return client_http_new(r->loop, &o, &r->client, e);
+}
+
+static int remote_attach(void *self, const char *path, int *ret_status, struct err *e)
+{
+	struct remote *r = self;
+	struct session s = { .e = e };
+	struct terminal_wants wants = { .path = path, .in = true, .tty = true, .ended = on_session_end, .arg = &s };
+	struct terminal *t;
+
+	if (client_here(r, e) < 0 || terminal_new(r->client, &wants, &t, e) < 0)
+		return -1;
+	while (!s.over)
+		loop_turn(r->loop, false);
+	terminal_free(t);
+	*ret_status = s.status;
+	return e->kind == ERR_NONE ? 0 : -1;
+}
+
 static char *remote_ns(void *self)
 {
 	struct remote *r = self;
@@ -118,4 +169,5 @@ const struct pbs_door pbs_door_remote = { .open = remote_open,
 					  .call = remote_call,
 					  .stream = remote_stream,
 					  .ns = remote_ns,
-					  .place = remote_place };
+					  .place = remote_place,
+					  .attach = remote_attach };

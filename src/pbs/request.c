@@ -122,7 +122,7 @@ static bool tell(struct watch *w, struct str line)
 static bool on_piece(void *arg, struct str piece)
 {
 	struct watch *w = arg;
-	bool more = true;
+	bool more = piece.n || w->event(w->arg, "SIGNAL", NULL);
 
 	while (more && piece.n) {
 		const char *end = memchr(piece.p, '\n', piece.n);

@@ -31,6 +31,23 @@ bool pbs_socket_path(struct sbuf *out)
 	return access(out->p, F_OK) == 0;
 }
 
+void pbs_run_stoker(const char *command, int argc, char *const *argv)
+{
+	char self[LIMIT_URL];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - sizeof("stoker"));
+	auto_free char **args = xcalloc((size_t)argc + 1, sizeof(*args));
+	auto_free char *name = xstrdup(command);
+
+	if (n <= 0)
+		return;
+	self[n] = 0;
+	memcpy(strrchr(self, '/') + 1, "stoker", sizeof("stoker"));
+	args[0] = name;
+	for (int i = 1; i < argc; i++)
+		args[i] = argv[i];
+	execv(self, args);
+}
+
 static void *socket_open(struct err *e)
 {
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);

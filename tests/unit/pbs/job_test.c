@@ -7,6 +7,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "pbs/block.h"
+#include "pbs/interactive.h"
 #include "pbs/script.h"
 #include "pbs/words.h"
 #include "test.h"
@@ -324,5 +325,28 @@ TEST("a waiting qsub ends as the job does")
 		json_auto_t *job = json_loads(rows[i].job, 0, NULL);
 
 		CHECK_INT(block_status(job, rows[i].gone), rows[i].want);
+	}
+}
+
+TEST("one sits down at a job that runs and has its pods")
+{
+	static const struct {
+		const char *job;
+		bool gone;
+		enum interactive_state want;
+	} rows[] = {
+		{ "{}", false, INTERACTIVE_WAITS },
+		{ "{\"status\":{\"state\":\"H\"}}", false, INTERACTIVE_WAITS },
+		{ "{\"status\":{\"state\":\"R\"}}", false, INTERACTIVE_WAITS },
+		{ "{\"status\":{\"state\":\"R\",\"pods\":[\"1-0\"]}}", false, INTERACTIVE_READY },
+		{ "{\"status\":{\"state\":\"R\",\"pods\":[\"1-0\"]}}", true, INTERACTIVE_GONE },
+		{ "{\"status\":{\"state\":\"E\",\"pods\":[\"1-0\"]}}", false, INTERACTIVE_GONE },
+		{ "{\"status\":{\"state\":\"C\"}}", false, INTERACTIVE_GONE },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *job = json_loads(rows[i].job, 0, NULL);
+
+		CHECK_INT(interactive_state(job, rows[i].gone), rows[i].want);
 	}
 }
