@@ -130,24 +130,6 @@ static int check_owners(struct api *api, const struct caller *c, const json_t *j
 
 /* ---- when ---- */
 
-static const struct {
-	char state;
-	const char *name;
-} states[] = {
-	{ 'T', "TRANSIT" }, { 'Q', "QUEUED" },  { 'H', "HELD" },     { 'W', "WAITING" },
-	{ 'R', "RUNNING" }, { 'E', "EXITING" }, { 'C', "COMPLETE" }, { 'S', "SUSPEND" },
-};
-
-static int bad_state(char state, struct err *e)
-{
-	const char *name = "UNKNOWN";
-
-	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
-		if (states[i].state == state)
-			name = states[i].name;
-	return pbs_error_set(e, ERR_CONFLICT, PBSE_BADSTATE, "invalid state for job - %s", name);
-}
-
 static bool runs(char state)
 {
 	return state == 'R' || state == 'S' || state == 'E';
@@ -161,7 +143,7 @@ static int check_requests(const json_t *spec, const json_t *old, char state, str
 	if ((differ(spec, old, "rerunAfter") && !runs(state)) ||
 	    (differ(spec, old, "suspend") && jsonx_bool_or(spec, "suspend", false) && !runs(state)) ||
 	    (differ(spec, old, "queue") && (runs(state) || state == 'T')))
-		return bad_state(state, e);
+		return pbs_error_state(e, state);
 	return 0;
 }
 
@@ -250,7 +232,7 @@ int pbs_change_admit(struct api *api, const struct api_request *req, json_t *obj
 	if (pbs_check_strong(api, c, spec, was, e) < 0 || check_owners(api, c, old, spec, was, e) < 0)
 		return -1;
 	if (state == 'C')
-		return bad_state(state, e);
+		return pbs_error_state(e, state);
 	if (check_requests(spec, was, state, e) < 0 || check_array(spec, was, e) < 0)
 		return -1;
 	return runs(state) ? check_running(api, c, spec, was, e) : 0;

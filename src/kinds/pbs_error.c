@@ -73,6 +73,23 @@ int pbs_error_set(struct err *e, enum err_kind kind, enum pbs_error number, cons
 		       words ? words : "");
 }
 
+int pbs_error_state(struct err *e, char state)
+{
+	static const struct {
+		char state;
+		const char *name;
+	} states[] = {
+		{ 'T', "TRANSIT" }, { 'Q', "QUEUED" },  { 'H', "HELD" },     { 'W', "WAITING" },
+		{ 'R', "RUNNING" }, { 'E', "EXITING" }, { 'C', "COMPLETE" }, { 'S', "SUSPEND" },
+	};
+	const char *name = "UNKNOWN";
+
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++)
+		if (states[i].state == state)
+			name = states[i].name;
+	return pbs_error_set(e, ERR_CONFLICT, PBSE_BADSTATE, "invalid state for job - %s", name);
+}
+
 int pbs_error_find(const char *text, const char **ret_words)
 {
 	enum { DIGITS = 5 };

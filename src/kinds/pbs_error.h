@@ -52,6 +52,8 @@ const char *pbs_error_text(int number);
 /* -1, with "PBS NUMBER: TEXT[ MSG=detail]"; detail NULL for none. */
 int pbs_error_set(struct err *e, enum err_kind kind, enum pbs_error number, const char *detail, ...)
 	__attribute__((format(printf, 4, 5)));
+/* -1, with 15018 and the name of the state (Q, R, C, ...) that the job is in. */
+int pbs_error_state(struct err *e, char state);
 /* The number in an error's text, and what follows it (borrowed); 0 if there is none. */
 int pbs_error_find(const char *text, const char **ret_words);
 

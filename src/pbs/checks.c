@@ -232,3 +232,8 @@ bool umask_parse(const char *text, unsigned *ret)
 	*ret = (unsigned)v;
 	return true;
 }
+
+bool check_holds(const char *value)
+{
+	return streq(value, "n") || (*value && !value[strspn(value, "uosp")]);
+}

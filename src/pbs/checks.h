@@ -11,7 +11,7 @@ typedef bool value_check(const char *value);
 
 value_check check_text, check_time, check_checkpoint, check_directory, check_path, check_positive, check_join,
 	check_keep, check_mail_points, check_name, check_priority, check_yes_no, check_remove, check_shells,
-	check_users, check_steps, check_retry;
+	check_users, check_steps, check_retry, check_holds;
 
 /* A job's name made of a file's: what may not be in it becomes _. */
 void name_from_path(const char *path, struct sbuf *out);

@@ -35,24 +35,17 @@ static json_t *as_number(const char *value, const struct submitter *who)
 	return json_integer(n);
 }
 
-static json_t *as_true(const char *value, const struct submitter *who)
+/* A flag, or qalter's y or n. */
+static json_t *as_flag(const char *value, const struct submitter *who)
 {
-	(void)value;
 	(void)who;
-	return json_true();
+	return json_boolean(!streq(value, "n"));
 }
 
 static json_t *as_yes(const char *value, const struct submitter *who)
 {
 	(void)who;
 	return json_boolean(streq(value, "y"));
-}
-
-static json_t *as_hold(const char *value, const struct submitter *who)
-{
-	(void)value;
-	(void)who;
-	return json_string("u");
 }
 
 static json_t *as_list(const char *value, const struct submitter *who)
@@ -90,6 +83,12 @@ static json_t *as_points(const char *value, const struct submitter *who)
 		if (!points.n || !strchr(points.p, *c))
 			sbuf_addc(&points, *c);
 	return json_string(points.p);
+}
+
+/* qsub's flag is the user's hold. */
+static json_t *as_hold(const char *value, const struct submitter *who)
+{
+	return as_points(*value ? value : "u", who);
 }
 
 static json_t *as_time(const char *value, const struct submitter *who)
@@ -172,7 +171,7 @@ static const struct field_row option_fields[] = {
 	{ "c", "checkpoint", as_text },
 	{ "d", "initialDir", as_directory },
 	{ "e", "errorPath", as_path },
-	{ "E", "nodeExclusive", as_true },
+	{ "E", "nodeExclusive", as_flag },
 	{ "F", "arguments", as_words },
 	{ "h", "hold", as_hold },
 	{ "i", "attributes.idle_slot_limit", as_text },
@@ -181,7 +180,7 @@ static const struct field_row option_fields[] = {
 	{ "K", "killDelaySeconds", as_number },
 	{ "m", "mail.points", as_points },
 	{ "M", "mail.users", as_list },
-	{ "n", "nodeExclusive", as_true },
+	{ "n", "nodeExclusive", as_flag },
 	{ "N", "name", as_text },
 	{ "o", "outputPath", as_path },
 	{ "p", "priority", as_number },
@@ -364,6 +363,27 @@ json_t *job_make(const struct ask *a, const struct submitter *who, struct str sc
 	json_object_set_new(spec, "submitHost", jsonx_string(who->place.host));
 	json_object_set_new(spec, "submitArgs", jsonx_string(who->arguments));
 	return json_pack("{s:s, s:s, s:o}", "apiVersion", "stoker.dev/v1", "kind", "PBSJob", "spec", spec);
+}
+
+json_t *job_changes(const struct ask *a, const struct submitter *who)
+{
+	json_t *spec = json_object();
+	const char *image = pairs_find(&a->resources, "image");
+	const char *slots = ask_find(a, 't');
+	int64_t n;
+
+	put_fields(spec, &a->options, option_fields, ARRAY_SIZE(option_fields), who);
+	put_fields(spec, &a->attributes, attribute_fields, ARRAY_SIZE(attribute_fields), who);
+	put_join(spec, a);
+	if (slots && str_int64(slots + 1, 1, INT32_MAX, &n))
+		jsonx_set_new(spec, "array.slots", json_integer(n));
+	if (a->resources.n)
+		json_object_set_new(spec, "resources", pairs_json(&a->resources));
+	if (image)
+		json_object_set_new(spec, "image", jsonx_string(image));
+	if (a->variables.n)
+		json_object_set_new(spec, "env", pairs_json(&a->variables));
+	return spec;
 }
 
 int job_check(struct ask *a, struct err *e)

@@ -21,6 +21,8 @@ struct submitter {
 int job_check(struct ask *a, struct err *e);
 /* `script` is the text to keep; empty with a command or an interactive job.  Only after job_check(). */
 json_t *job_make(const struct ask *a, const struct submitter *who, struct str script);
+/* What qalter changes, as a merge patch of a PBSJob's spec. */
+json_t *job_changes(const struct ask *a, const struct submitter *who);
 /* Was -I or -W interactive=true said? */
 bool job_is_interactive(const struct ask *a);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* options.c - qsub's options: the table and its three readers */
+/* options.c - qsub's and qalter's options: the table and its readers */
 #include "pbs/options.h"
 
 #include <stdarg.h>
@@ -22,6 +22,7 @@ struct option {
 	int (*take)(struct ask *a, const char *value, enum source source, struct err *e);
 	const char *help;
 	const char *must; /* what a value must be, where the help does not say it */
+	bool alter;       /* qalter's own */
 };
 
 void ask_done(struct ask *a)
@@ -124,6 +125,19 @@ static int take_array(struct ask *a, const char *value, enum source source, stru
 	return 0;
 }
 
+/* Which elements there are was settled by qsub. */
+static int take_slots(struct ask *a, const char *value, enum source source, struct err *e)
+{
+	int64_t slots;
+
+	if (value[0] != '%' || !str_int64(value + 1, 1, INT32_MAX, &slots))
+		return ask_illegal(a, e, 't',
+				   "-t \"%s\": must be %%SLOTS, such as %%5: elements of an array are altered together",
+				   value);
+	set(a, 't', value, source);
+	return 0;
+}
+
 /* What only root or another scheduler could do is refused, rather than left undone. */
 static int take_nothing(struct ask *a, const char *value, enum source source, struct err *e)
 {
@@ -181,14 +195,30 @@ static const struct option options[] = {
 	{ 'x', NULL, NULL, NULL, "with -I: the script is the command" },
 	{ 'X', NULL, NULL, NULL, "X11; kept, without effect" },
 	{ 'z', NULL, NULL, NULL, "do not print the job's id" },
+	{ 'h', "HOLDS", check_holds, NULL, "holds: letters of u, o and s; n for none", true },
+	{ 'n', "y|n", check_yes_no, NULL, "nodes for this job alone", true },
+	{ 't', "%SLOTS", NULL, take_slots, "how many elements of an array run at once", true },
 };
 
-static const struct option *find(char letter)
+/* What qalter has as qsub does; it has -h, -n and -t, too, with rows of their own. */
+static const char alter_letters[] = "aAcejkKlLmMNopPqrSuvW";
+
+/* The next option of a program after `o`, or its first after NULL; NULL at the end. */
+static const struct option *next(bool alter, const struct option *o)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++)
-		if (options[i].letter == letter)
-			return &options[i];
+	for (o = o ? o + 1 : options; o < options + ARRAY_SIZE(options); o++)
+		if (alter ? o->alter || strchr(alter_letters, o->letter) : !o->alter)
+			return o;
 	return NULL;
+}
+
+static const struct option *find(bool alter, char letter)
+{
+	const struct option *o = NULL;
+
+	while ((o = next(alter, o)) && o->letter != letter)
+		;
+	return o;
 }
 
 static int take(struct ask *a, const struct option *o, const char *value, enum source source, struct err *e)
@@ -207,7 +237,7 @@ static int take(struct ask *a, const struct option *o, const char *value, enum s
 static int take_word(struct ask *a, int n, char *const *words, enum source source, struct err *e)
 {
 	for (const char *p = words[0] + 1; *p; p++) {
-		const struct option *o = find(*p);
+		const struct option *o = find(a->alter, *p);
 
 		if (!o)
 			return ask_refuse(a, e, REFUSE_USAGE, 2, "invalid option -%c", *p);
@@ -281,6 +311,27 @@ int options_argv(struct ask *a, int argc, char *const *argv, struct err *e)
 	return 0;
 }
 
+int options_alter(struct ask *a, int argc, char *const *argv, char **ids, int *ret_n, struct err *e)
+{
+	int i = 1;
+	int n = 0;
+
+	a->alter = true;
+	while (i < argc) {
+		int used = 1;
+
+		if (argv[i][0] == '-' && argv[i][1])
+			used = take_word(a, argc - i, argv + i, FROM_ARGV, e);
+		else
+			ids[n++] = argv[i];
+		if (used < 0)
+			return -1;
+		i += used;
+	}
+	*ret_n = n;
+	return n ? 0 : ask_refuse(a, e, REFUSE_SHORT, 2, "usage");
+}
+
 void options_environment(struct ask *a)
 {
 	const char *prefix = getenv("PBS_DPREFIX");
@@ -289,33 +340,34 @@ void options_environment(struct ask *a)
 		set(a, 'C', prefix, FROM_ENVIRONMENT);
 }
 
-void options_usage(struct sbuf *out)
+void options_usage(bool alter, struct sbuf *out)
 {
-	size_t column = sizeof("usage: qsub") - 1;
+	const char *head = alter ? "usage: qalter" : "usage: qsub";
+	const struct option *o = NULL;
+	size_t column = strlen(head);
 
-	sbuf_adds(out, "usage: qsub");
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		const struct option *o = &options[i];
+	sbuf_adds(out, head);
+	while ((o = next(alter, o))) {
 		size_t n = sizeof(" [-x]") - 1 + (o->arg ? 1 + strlen(o->arg) : 0);
 
 		if (o->take == take_nothing)
 			continue;
 		if (column + n > 79) {
-			sbuf_adds(out, "\n           ");
-			column = sizeof("usage: qsub") - 1;
+			sbuf_addf(out, "\n%*s", (int)strlen(head), "");
+			column = strlen(head);
 		}
 		sbuf_addf(out, " [-%c%s%s]", o->letter, o->arg ? " " : "", o->arg ? o->arg : "");
 		column += n;
 	}
-	sbuf_adds(out, "\n            [SCRIPT | - | -- COMMAND [ARGUMENT...]]\n");
+	sbuf_addf(out, "\n%*s %s\n", (int)strlen(head), "",
+		  alter ? "JOB..." : "[SCRIPT | - | -- COMMAND [ARGUMENT...]]");
 }
 
-void options_help(struct sbuf *out)
+void options_help(bool alter, struct sbuf *out)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(options); i++) {
-		const struct option *o = &options[i];
+	const struct option *o = NULL;
 
+	while ((o = next(alter, o)))
 		if (o->take != take_nothing)
 			sbuf_addf(out, "  -%c %-20s %s\n", o->letter, o->arg ? o->arg : "", o->help);
-	}
 }

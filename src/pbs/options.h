@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* options.h - qsub's options: one table, read from the environment, from directives and from the command line
+/* options.h - qsub's and qalter's options: one table, read from the environment, from directives and from the command
+ * line
  *
  * Each word is checked where it stands, also if a stronger one follows.  What is asked for in the end is in `struct
  * ask`, as text; pbs/job.c makes a PBSJob of it.
@@ -20,6 +21,7 @@ enum refusal {
 };
 
 struct ask {
+	bool alter;           /* qalter asks: some options mean something else, and some are not for it */
 	struct pairs options; /* by letter; flags have "" */
 	struct pairs resources, variables, attributes;
 	const char *script;   /* operand, or NULL: standard input */
@@ -41,13 +43,15 @@ int ask_illegal(struct ask *a, struct err *e, char letter, const char *fmt, ...)
 
 /* The command line: options in any place, then at most one operand, or -- and a command. */
 int options_argv(struct ask *a, int argc, char *const *argv, struct err *e);
+/* qalter's: options in any place; the others are put into `ids`, which has room for argc. */
+int options_alter(struct ask *a, int argc, char *const *argv, char **ids, int *ret_n, struct err *e);
 /* One directive's text: words that are no options are left alone, as is -C. */
 int options_directive(struct ask *a, struct str text, struct err *e);
 /* What the environment asks for. */
 void options_environment(struct ask *a);
 
 /* The usage, and a line for each option. */
-void options_usage(struct sbuf *out);
-void options_help(struct sbuf *out);
+void options_usage(bool alter, struct sbuf *out);
+void options_help(bool alter, struct sbuf *out);
 
 #endif

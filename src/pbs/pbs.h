@@ -66,6 +66,21 @@ int pbs_main(const struct pbs_program *program, const struct pbs_door *door, int
 /* One record a command, in its own file. */
 int qsub_main(struct pbs *p, int argc, char **argv);
 int qstat_main(struct pbs *p, int argc, char **argv);
+int qdel_main(struct pbs *p, int argc, char **argv);
+int qhold_main(struct pbs *p, int argc, char **argv);
+int qrls_main(struct pbs *p, int argc, char **argv);
+int qalter_main(struct pbs *p, int argc, char **argv);
+int qrerun_main(struct pbs *p, int argc, char **argv);
+int qsig_main(struct pbs *p, int argc, char **argv);
+int qmove_main(struct pbs *p, int argc, char **argv);
+int qmsg_main(struct pbs *p, int argc, char **argv);
+int qorder_main(struct pbs *p, int argc, char **argv);
+int qrun_main(struct pbs *p, int argc, char **argv);
+int qstart_main(struct pbs *p, int argc, char **argv);
+int qstop_main(struct pbs *p, int argc, char **argv);
+int qenable_main(struct pbs *p, int argc, char **argv);
+int qdisable_main(struct pbs *p, int argc, char **argv);
+int qmgr_main(struct pbs *p, int argc, char **argv);
 int pbsnodes_main(struct pbs *p, int argc, char **argv);
 int qselect_main(struct pbs *p, int argc, char **argv);
 int chk_gpu_main(struct pbs *p, int argc, char **argv);
@@ -86,6 +101,9 @@ int pbs_get_text(struct pbs *p, const char *path, struct sbuf *out, struct err *
 int pbs_post(struct pbs *p, const char *path, const json_t *body, json_t **ret, struct err *e);
 /* A merge patch. */
 int pbs_patch(struct pbs *p, const char *path, const json_t *patch, json_t **ret, struct err *e);
+/* Replaces the object there. */
+int pbs_put(struct pbs *p, const char *path, const json_t *obj, json_t **ret, struct err *e);
+int pbs_delete(struct pbs *p, const char *path, struct err *e);
 /* The objects of a watch, one by one, until `event` says false or the stream ends; NULL when a signal came. */
 typedef bool pbs_event(void *arg, const char *type, const json_t *obj);
 int pbs_watch(struct pbs *p, const char *path, pbs_event *event, void *arg, struct err *e);
@@ -94,6 +112,8 @@ const char *pbs_namespace(struct pbs *p, struct err *e);
 
 /* PBSServer "default", borrowed; an empty object if there is none. */
 const json_t *pbs_settings(struct pbs *p);
+/* Who the server takes us for (owned), and whether that is one who may act on everyone's jobs. */
+int pbs_self(struct pbs *p, char **ret_user, bool *ret_operator, struct err *e);
 /* Its name, or this host's. */
 const char *pbs_server_name(struct pbs *p);
 /* Up to the first dot, as PBS names hosts. */

@@ -23,6 +23,7 @@
 #include "pbs/job.h"
 #include "pbs/options.h"
 #include "pbs/pbs.h"
+#include "pbs/refusal.h"
 #include "pbs/script.h"
 
 struct qsub {
@@ -36,41 +37,9 @@ struct qsub {
 
 /* ---- ends ---- */
 
-static int show_usage(void)
-{
-	auto_sbuf struct sbuf text = SBUF(1 << 16);
-
-	options_usage(&text);
-	fputs(text.p, stderr);
-	return 2;
-}
-
 static int show_refusal(struct qsub *q, const struct err *e)
 {
-	const char *name = q->pbs->command;
-	const char *words = e->text;
-
-	switch (q->ask.refusal) {
-	case REFUSE_USAGE:
-		fprintf(stderr, "[%s: %s]\n\n", name, e->text);
-		show_usage();
-		if (q->ask.detail)
-			fprintf(stderr, "\n%s: %s\n", name, q->ask.detail);
-		break;
-	case REFUSE_SHORT:
-		show_usage();
-		break;
-	case REFUSE_BARE:
-		fprintf(stderr, "%s\n", e->text);
-		break;
-	case REFUSE_SUBMIT:
-		pbs_error_of(e, &words);
-		fprintf(stderr, "%s: submit error (%s)\n", name, words);
-		break;
-	default:
-		fprintf(stderr, "%s: %s\n", name, e->text);
-	}
-	return q->ask.status;
+	return refusal_show(&q->ask, q->pbs->command, e);
 }
 
 static int refused_by_server(struct qsub *q, const struct err *e)
@@ -245,11 +214,11 @@ static int show_help(void)
 {
 	auto_sbuf struct sbuf text = SBUF(1 << 16);
 
-	options_usage(&text);
+	options_usage(false, &text);
 	sbuf_adds(&text, "\nSubmits a script, standard input or a command as a job and prints its id.  Lines of the "
 			 "script that\n"
 			 "begin with #PBS have options too; those of the command line are stronger.\n\n");
-	options_help(&text);
+	options_help(false, &text);
 	fputs(text.p, stdout);
 	return 0;
 }

@@ -80,6 +80,16 @@ int pbs_patch(struct pbs *p, const char *path, const json_t *patch, json_t **ret
 	return call(p, "PATCH", path, MERGE_PATCH, patch, ret, e);
 }
 
+int pbs_put(struct pbs *p, const char *path, const json_t *obj, json_t **ret, struct err *e)
+{
+	return call(p, "PUT", path, JSON, obj, ret, e);
+}
+
+int pbs_delete(struct pbs *p, const char *path, struct err *e)
+{
+	return call(p, "DELETE", path, NULL, NULL, NULL, e);
+}
+
 int pbs_get_text(struct pbs *p, const char *path, struct sbuf *out, struct err *e)
 {
 	int code;
@@ -166,6 +176,41 @@ const json_t *pbs_settings(struct pbs *p)
 	if (!p->settings && pbs_get(p, PBS_API "/pbsservers/default", &p->settings, &e) < 0)
 		p->settings = json_object();
 	return p->settings;
+}
+
+/* Whether a list of user[@host] has the user. */
+static bool lists(const json_t *users, const char *user)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach ((json_t *)users, i, v)
+		if (strcspn(json_string_value(v), "@") == strlen(user) && str_starts(json_string_value(v), user))
+			return true;
+	return false;
+}
+
+int pbs_self(struct pbs *p, char **ret_user, bool *ret_operator, struct err *e)
+{
+	json_auto_t *ask =
+		json_pack("{s:s,s:s}", "apiVersion", "authentication.k8s.io/v1", "kind", "SelfSubjectReview");
+	json_auto_t *said = NULL;
+	const json_t *settings;
+	const char *user;
+	bool admin = false;
+	json_t *v;
+	size_t i;
+
+	if (pbs_post(p, "/apis/authentication.k8s.io/v1/selfsubjectreviews", ask, &said, e) < 0)
+		return -1;
+	user = jsonx_str_or(said, "status.userInfo.username", "");
+	json_array_foreach (jsonx_at(said, "status.userInfo.groups"), i, v)
+		admin |= str_same(json_string_value(v), "system:masters");
+	settings = pbs_settings(p);
+	*ret_operator = admin || lists(jsonx_at(settings, "spec.managers"), user) ||
+			lists(jsonx_at(settings, "spec.operators"), user);
+	*ret_user = xstrdup(user);
+	return 0;
 }
 
 void pbs_host_name(struct sbuf *out)

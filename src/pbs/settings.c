@@ -6,22 +6,23 @@
 #include "base/mem.h"
 #include "kinds/pbs_values.h"
 #include "kinds/walltime.h"
+#include "pbs/nodes_view.h"
 
 #define TEXT_MAX (1u << 20)
 
 /* clang-format off */
 const struct setting queue_settings[] = {
-	{ "queue_type",          "spec.type",                     SETTING_TEXT },
+	{ "queue_type",          "spec.type",                     SETTING_TYPE },
 	{ "Priority",            "spec.priority",                 SETTING_NUMBER },
 	{ "max_queuable",        "spec.limits.total.queued",      SETTING_NUMBER },
 	{ "max_user_queuable",   "spec.limits.perUser.queued",    SETTING_NUMBER },
 	{ "max_running",         "spec.limits.total.running",     SETTING_NUMBER },
 	{ "acl_user_enable",     "spec.acl.users",                SETTING_SOME },
-	{ "acl_users",           "spec.acl.users",                SETTING_LIST },
+	{ "acl_users",           "spec.acl.users",                SETTING_ACL },
 	{ "acl_group_enable",    "spec.acl.groups",               SETTING_SOME },
-	{ "acl_groups",          "spec.acl.groups",               SETTING_LIST },
+	{ "acl_groups",          "spec.acl.groups",               SETTING_ACL },
 	{ "acl_host_enable",     "spec.acl.hosts",                SETTING_SOME },
-	{ "acl_hosts",           "spec.acl.hosts",                SETTING_LIST },
+	{ "acl_hosts",           "spec.acl.hosts",                SETTING_ACL },
 	{ "acl_logic_or",        "spec.acl.anyOf",                SETTING_BOOL },
 	{ "from_route_only",     "spec.fromRouteOnly",            SETTING_BOOL },
 	{ "resources_max",       "spec.maxWalltime",              SETTING_ENTRY, "walltime" },
@@ -39,6 +40,31 @@ const struct setting queue_settings[] = {
 	{ "route_destinations",  "spec.destinations",             SETTING_LIST },
 	{ "enabled",             "spec.enabled",                  SETTING_BOOL },
 	{ "started",             "spec.started",                  SETTING_BOOL },
+	{ "resources_available", "",                              SETTING_KEPT },
+	{ "acl_group_sloppy",    "",                              SETTING_KEPT },
+	{ "route_held_jobs",     "",                              SETTING_KEPT },
+	{ "route_waiting_jobs",  "",                              SETTING_KEPT },
+	{ "route_retry_time",    "",                              SETTING_KEPT },
+	{ "route_lifetime",      "",                              SETTING_KEPT },
+	{ "is_transit",          "",                              SETTING_KEPT },
+	{ "ghost_queue",         "",                              SETTING_KEPT },
+	{ "max_gpus",            "spec.limits.total.gpus",        SETTING_NUMBER, NULL, "" },
+	{ "max_cpus",            "spec.limits.total.cpus",        SETTING_TEXT, NULL, "" },
+	{ "max_memory",          "spec.limits.total.memory",      SETTING_TEXT, NULL, "" },
+	{ "max_user_gpus",       "spec.limits.perUser.gpus",      SETTING_NUMBER, NULL, "" },
+	{ "max_user_cpus",       "spec.limits.perUser.cpus",      SETTING_TEXT, NULL, "" },
+	{ "max_user_memory",     "spec.limits.perUser.memory",    SETTING_TEXT, NULL, "" },
+	{ "max_group_queuable",  "spec.limits.perGroup.queued",   SETTING_NUMBER, NULL, "" },
+	{ "max_group_gpus",      "spec.limits.perGroup.gpus",     SETTING_NUMBER, NULL, "" },
+	{ "max_group_cpus",      "spec.limits.perGroup.cpus",     SETTING_TEXT, NULL, "" },
+	{ "max_group_memory",    "spec.limits.perGroup.memory",   SETTING_TEXT, NULL, "" },
+	{ "weight",              "spec.weight",                   SETTING_NUMBER, NULL, "1" },
+	{ "borrowing",           "spec.borrowing",                SETTING_BOOL, NULL, "True" },
+	{ "idle_gpu_warn_after", "spec.idleGpu.warnAfter",        SETTING_TEXT, NULL, "" },
+	{ "idle_gpu_end_after",  "spec.idleGpu.endAfter",         SETTING_TEXT, NULL, "" },
+	{ "idle_gpu_below",      "spec.idleGpu.below",            SETTING_NUMBER, NULL, "" },
+	{ "containers",          "spec.containers",               SETTING_TEXT, NULL, "allowed" },
+	{ "image",               "spec.image",                    SETTING_TEXT, NULL, "" },
 	{ NULL },
 };
 
@@ -64,6 +90,92 @@ const struct setting server_settings[] = {
 	{ "automatic_requeue_exit_code", "spec.automaticRequeueExitCode", SETTING_NUMBER },
 	{ "exit_code_canceled_job",      "spec.exitCodeCanceledJob",      SETTING_NUMBER },
 	{ "next_job_number",             "spec.nextJobNumber",            SETTING_NUMBER },
+	{ "acl_host_enable",             "",                              SETTING_FALSE },
+	{ "acl_user_enable",             "",                              SETTING_FALSE },
+	{ "acl_logic_or",                "",                              SETTING_KEPT },
+	{ "acl_roots",                  "",                              SETTING_KEPT },
+	{ "acl_hosts",                  "",                              SETTING_KEPT },
+	{ "acl_users",                  "",                              SETTING_KEPT },
+	{ "log_events",                 "",                              SETTING_KEPT },
+	{ "log_level",                  "",                              SETTING_KEPT },
+	{ "log_keep_days",              "",                              SETTING_KEPT },
+	{ "log_file_max_size",          "",                              SETTING_KEPT },
+	{ "log_file_roll_depth",        "",                              SETTING_KEPT },
+	{ "scheduler_iteration",        "",                              SETTING_KEPT },
+	{ "node_check_rate",            "",                              SETTING_KEPT },
+	{ "node_ping_rate",             "",                              SETTING_KEPT },
+	{ "tcp_timeout",                "",                              SETTING_KEPT },
+	{ "tcp_incoming_timeout",       "",                              SETTING_KEPT },
+	{ "job_stat_rate",              "",                              SETTING_KEPT },
+	{ "job_start_timeout",          "",                              SETTING_KEPT },
+	{ "job_sync_timeout",           "",                              SETTING_KEPT },
+	{ "job_force_cancel_time",      "",                              SETTING_KEPT },
+	{ "job_full_report_time",       "",                              SETTING_KEPT },
+	{ "poll_jobs",                  "",                              SETTING_KEPT },
+	{ "mom_job_sync",               "",                              SETTING_KEPT },
+	{ "default_node",               "",                              SETTING_KEPT },
+	{ "node_pack",                  "",                              SETTING_KEPT },
+	{ "node_suffix",                "",                              SETTING_KEPT },
+	{ "mail_domain",                "",                              SETTING_KEPT },
+	{ "mail_uid",                   "",                              SETTING_KEPT },
+	{ "mail_subject_fmt",           "",                              SETTING_KEPT },
+	{ "mail_body_fmt",              "",                              SETTING_KEPT },
+	{ "email_batch_seconds",        "",                              SETTING_KEPT },
+	{ "allow_node_submit",          "",                              SETTING_KEPT },
+	{ "allow_proxy_user",           "",                              SETTING_KEPT },
+	{ "auto_node_np",               "",                              SETTING_KEPT },
+	{ "np_default",                 "",                              SETTING_KEPT },
+	{ "default_gpu_mode",           "",                              SETTING_KEPT },
+	{ "moab_array_compatible",      "",                              SETTING_KEPT },
+	{ "nppcu",                      "",                              SETTING_KEPT },
+	{ "timeout_for_job_delete",     "",                              SETTING_KEPT },
+	{ "timeout_for_job_requeue",    "",                              SETTING_KEPT },
+	{ "job_nanny",                  "",                              SETTING_KEPT },
+	{ "owner_purge",                "",                              SETTING_KEPT },
+	{ "disable_server_id_check",    "",                              SETTING_KEPT },
+	{ "authorized_users",           "",                              SETTING_KEPT },
+	{ "display_job_server_suffix",  "",                              SETTING_KEPT },
+	{ "job_suffix_alias",           "",                              SETTING_KEPT },
+	{ "job_log_file_max_size",      "",                              SETTING_KEPT },
+	{ "record_job_info",            "",                              SETTING_KEPT },
+	{ "record_job_script",          "",                              SETTING_KEPT },
+	{ "checkpoint_dir",             "",                              SETTING_KEPT },
+	{ "legacy_vmem",                "",                              SETTING_KEPT },
+	{ "cgroup_per_task",            "",                              SETTING_KEPT },
+	{ "interactive_jobs_can_roam",  "",                              SETTING_KEPT },
+	{ "extra_resc",                 "",                              SETTING_KEPT },
+	{ "lock_file_update_time",      "",                              SETTING_KEPT },
+	{ "lock_file_check_time",       "",                              SETTING_KEPT },
+	{ "down_on_error",              "",                              SETTING_KEPT },
+	{ "dont_write_nodes_file",      "",                              SETTING_KEPT },
+	{ "copy_on_rerun",              "",                              SETTING_KEPT },
+	{ "job_exclusive_on_use",       "",                              SETTING_KEPT },
+	{ "max_group_run",              "",                              SETTING_KEPT },
+	{ "sched_version",              "",                              SETTING_KEPT },
+	{ "ghost_array_recovery",       "",                              SETTING_KEPT },
+	{ "use_jobs_subdirs",           "",                              SETTING_KEPT },
+	{ "thread_idle_seconds",        "",                              SETTING_KEPT },
+	{ "max_threads",                "",                              SETTING_KEPT },
+	{ "min_threads",                "",                              SETTING_KEPT },
+	{ "pass_cpu_clock",             "",                              SETTING_KEPT },
+	{ "server_name",                 "spec.serverName",               SETTING_TEXT, NULL, "" },
+	{ "mail_command",                "spec.mailCommand",              SETTING_TEXT, NULL, "" },
+	{ "qstat_layout",                "spec.qstatLayout",              SETTING_NUMBER, NULL, "6" },
+	{ "exec_host_style",             "spec.execHostStyle",            SETTING_NUMBER, NULL, "6" },
+	{ "walltime_exit_status",        "spec.walltimeExitStatus",       SETTING_NUMBER, NULL, "-11" },
+	{ "registry",                    "spec.registry",                 SETTING_TEXT, NULL, "bit:5000" },
+	{ "host_roots",                  "spec.hostRoots",                SETTING_LIST, NULL, "/ghome,/gdata" },
+	{ "read_only_roots",             "spec.readOnlyRoots",            SETTING_LIST, NULL, "/gpub" },
+	{ NULL },
+};
+
+const struct setting node_settings[] = {
+	{ "state",      "spec.unschedulable", SETTING_OFFLINE },
+	{ "np",         "stoker.dev/np",      SETTING_NOTE },
+	{ "properties", "metadata.labels",    SETTING_PROPERTIES },
+	{ "ntype",      "",                   SETTING_KEPT },
+	{ "ttl",        "",                   SETTING_KEPT },
+	{ "note",       "stoker.dev/note",    SETTING_NOTE },
 	{ NULL },
 };
 /* clang-format on */
@@ -80,16 +192,90 @@ static char *time_text(const char *text)
 	return xstrdup(out);
 }
 
-static void add_list(const struct setting *s, const json_t *list, struct pbs_attributes *out)
+const char *setting_kept(const json_t *object, const char *name)
 {
-	auto_sbuf struct sbuf text = SBUF(TEXT_MAX);
+	auto_free char *key = xasprintf(KEPT_PREFIX "%s", name);
+
+	return json_string_value(json_object_get(jsonx_at(object, "metadata.annotations"), key));
+}
+
+bool setting_is_list(const struct setting *s)
+{
+	return s->form == SETTING_LIST || s->form == SETTING_ACL || s->form == SETTING_PROPERTIES;
+}
+
+static void add_part(json_t *list, struct str part)
+{
+	if (part.n)
+		json_array_append_new(list, jsonx_stringn(part.p, part.n));
+}
+
+/* Every node has its own name as a property, and nobody wants to read that. */
+static void add_properties(json_t *list, const json_t *node)
+{
+	const char *own = jsonx_str_or(node, "metadata.name", "");
+	const char *key;
+	json_t *v;
+
+	json_object_foreach (jsonx_at(node, "metadata.labels"), key, v)
+		if (str_starts(key, PROPERTY_PREFIX) && !streq(key + strlen(PROPERTY_PREFIX), own))
+			add_part(list, str_of(key + strlen(PROPERTY_PREFIX)));
+}
+
+json_t *setting_list(const struct setting *s, const json_t *object)
+{
+	const char *kept = s->form == SETTING_ACL ? setting_kept(object, s->name) : NULL;
+	struct str rest = str_of(kept ? kept : ""), part;
+	json_t *list = json_array();
 	json_t *v;
 	size_t i;
 
-	json_array_foreach ((json_t *)list, i, v)
-		sbuf_addf(&text, "%s%s", i ? "," : "", json_is_string(v) ? json_string_value(v) : "");
-	if (text.n)
+	if (s->form == SETTING_PROPERTIES) {
+		add_properties(list, object);
+		return list;
+	}
+	json_array_foreach (jsonx_at(object, s->path), i, v)
+		if (json_is_string(v) && (s->form != SETTING_ACL || !streq(json_string_value(v), ACL_NOBODY)))
+			add_part(list, str_of(json_string_value(v)));
+	while (kept && str_split(&rest, ',', &part))
+		add_part(list, part);
+	return list;
+}
+
+static void add_list(const struct setting *s, const json_t *object, struct pbs_attributes *out)
+{
+	auto_sbuf struct sbuf text = SBUF(TEXT_MAX);
+	json_auto_t *list = setting_list(s, object);
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (list, i, v)
+		sbuf_addf(&text, "%s%s", i ? "," : "", json_string_value(v));
+	if (text.n && !(s->plain && streq(s->plain, text.p)))
 		pbs_attributes_add(out, s->name, NULL, sbuf_steal(&text));
+}
+
+/* With the resources of one that has some. */
+static void add_kept(const struct setting *s, const json_t *object, struct pbs_attributes *out)
+{
+	auto_free char *prefix = xasprintf(KEPT_PREFIX "%s.", s->name);
+	const char *kept = setting_kept(object, s->name);
+	const char *key;
+	json_t *v;
+
+	if (kept)
+		pbs_attributes_add(out, s->name, NULL, xstrdup(kept));
+	json_object_foreach (jsonx_at(object, "metadata.annotations"), key, v)
+		if (str_starts(key, prefix) && json_is_string(v))
+			pbs_attributes_add(out, s->name, key + strlen(prefix), xstrdup(json_string_value(v)));
+}
+
+static void add_note(const struct setting *s, const json_t *object, struct pbs_attributes *out)
+{
+	const json_t *v = json_object_get(jsonx_at(object, "metadata.annotations"), s->path);
+
+	if (json_string_length(v))
+		pbs_attributes_add(out, s->name, NULL, xstrdup(json_string_value(v)));
 }
 
 static void add_map(const struct setting *s, const json_t *map, struct pbs_attributes *out)
@@ -102,25 +288,24 @@ static void add_map(const struct setting *s, const json_t *map, struct pbs_attri
 			pbs_attributes_add(out, s->name, key, xstrdup(json_string_value(v)));
 }
 
-static void add_setting(const struct setting *s, const json_t *object, struct pbs_attributes *out)
+/* One of PBS's, or one that is not as it is by itself. */
+static void add_plain(const struct setting *s, char *value, struct pbs_attributes *out)
 {
-	const json_t *v = jsonx_at(object, s->path);
+	if (s->plain && streq(s->plain, value))
+		free(value);
+	else
+		pbs_attributes_add(out, s->name, NULL, value);
+}
 
-	if (!v)
-		return;
+/* What is a field of the object. */
+static void add_field(const struct setting *s, const json_t *v, struct pbs_attributes *out)
+{
 	switch (s->form) {
-	case SETTING_TEXT:
-		if (json_string_length(v))
-			pbs_attributes_add(out, s->name, NULL, xstrdup(json_string_value(v)));
-		break;
 	case SETTING_NUMBER:
-		pbs_attributes_add(out, s->name, NULL, xasprintf("%lld", (long long)json_integer_value(v)));
+		add_plain(s, xasprintf("%lld", (long long)json_integer_value(v)), out);
 		break;
 	case SETTING_BOOL:
-		pbs_attributes_add(out, s->name, NULL, xstrdup(json_is_true(v) ? "True" : "False"));
-		break;
-	case SETTING_LIST:
-		add_list(s, v, out);
+		add_plain(s, xstrdup(json_is_true(v) ? "True" : "False"), out);
 		break;
 	case SETTING_MAP:
 		add_map(s, v, out);
@@ -133,7 +318,28 @@ static void add_setting(const struct setting *s, const json_t *object, struct pb
 		if (json_string_length(v))
 			pbs_attributes_add(out, s->name, s->resource, time_text(json_string_value(v)));
 		break;
+	default:
+		if (json_string_length(v))
+			add_plain(s, xstrdup(json_string_value(v)), out);
 	}
+}
+
+void setting_show(const struct setting *s, const json_t *object, struct pbs_attributes *out)
+{
+	const json_t *v = jsonx_at(object, s->path);
+
+	if (setting_is_list(s))
+		add_list(s, object, out);
+	else if (s->form == SETTING_KEPT || s->form == SETTING_FALSE)
+		add_kept(s, object, out);
+	else if (s->form == SETTING_TYPE && setting_kept(object, s->name))
+		add_kept(s, object, out);
+	else if (s->form == SETTING_NOTE)
+		add_note(s, object, out);
+	else if (s->form == SETTING_OFFLINE)
+		pbs_attributes_add(out, s->name, NULL, xstrdup(json_is_true(v) ? "offline" : "free"));
+	else if (v)
+		add_field(s, v, out);
 }
 
 /* ---- counts ---- */
@@ -178,7 +384,7 @@ static void add_counts(const struct job_counts *c, struct pbs_attributes *out)
 void queue_attributes(const json_t *queue, const struct job_counts *c, struct pbs_attributes *ret)
 {
 	for (const struct setting *s = queue_settings; s->name; s++) {
-		add_setting(s, queue, ret);
+		setting_show(s, queue, ret);
 		if (streq(s->name, "max_user_queuable"))
 			add_counts(c, ret);
 	}
@@ -189,7 +395,7 @@ void server_attributes(const json_t *server, const struct job_counts *c, struct 
 	pbs_attributes_add(ret, "server_state", NULL,
 			   xstrdup(jsonx_bool_or(server, "spec.scheduling", true) ? "Active" : "Idle"));
 	for (const struct setting *s = server_settings; s->name; s++) {
-		add_setting(s, server, ret);
+		setting_show(s, server, ret);
 		if (streq(s->name, "scheduling"))
 			add_counts(c, ret);
 	}

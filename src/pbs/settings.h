@@ -9,10 +9,17 @@ enum setting_form {
 	SETTING_TEXT,
 	SETTING_NUMBER,
 	SETTING_BOOL,
-	SETTING_LIST, /* of texts, shown with commas */
-	SETTING_MAP,  /* of texts: resources_max.mem */
-	SETTING_SOME, /* a list: True if it is not empty (acl_user_enable) */
-	SETTING_ENTRY /* a text of its own that PBS has in a map: resources_max.walltime */
+	SETTING_LIST,       /* of texts, shown with commas */
+	SETTING_MAP,        /* of texts: resources_max.mem */
+	SETTING_SOME,       /* a list: True if it is not empty (acl_user_enable) */
+	SETTING_ENTRY,      /* a text of its own that PBS has in a map: resources_max.walltime */
+	SETTING_ACL,        /* a list that counts while it is enabled (the row before it), and else is kept */
+	SETTING_KEPT,       /* what PBS has and nothing here heeds: kept beside the object under PBS's name */
+	SETTING_FALSE,      /* the same, but it must not be True */
+	SETTING_TYPE,       /* of a queue; Route is kept until the queue has destinations */
+	SETTING_NOTE,       /* an annotation, `path` */
+	SETTING_PROPERTIES, /* labels of a node */
+	SETTING_OFFLINE     /* whether a node is taken out of use */
 };
 
 struct setting {
@@ -20,10 +27,24 @@ struct setting {
 	const char *path; /* in the Queue or PBSServer */
 	enum setting_form form;
 	const char *resource; /* of SETTING_ENTRY */
+	const char *plain;    /* of one that PBS does not have: not shown while it is this; "": always */
 };
 
-/* Both end with a row without a name. */
-extern const struct setting queue_settings[], server_settings[];
+/* All end with a row without a name. */
+extern const struct setting queue_settings[], server_settings[], node_settings[];
+
+/* What is kept beside an object are annotations: this and the attribute's name, with its resource if it has one. */
+#define KEPT_PREFIX "pbs.stoker.dev/"
+/* In a list that is enabled and has nobody in it. */
+#define ACL_NOBODY "-*"
+
+/* The value of one, as PBS shows it; nothing if it is not set. */
+void setting_show(const struct setting *s, const json_t *object, struct pbs_attributes *out);
+/* As texts of a list, for SETTING_LIST and the like; an empty array if it is not set.  Owned. */
+json_t *setting_list(const struct setting *s, const json_t *object);
+bool setting_is_list(const struct setting *s);
+/* What is kept under a name, or NULL. */
+const char *setting_kept(const json_t *object, const char *name);
 
 /* How many jobs stand how; indexed by job_count_of(). */
 enum { COUNT_TRANSIT, COUNT_QUEUED, COUNT_HELD, COUNT_WAITING, COUNT_RUNNING, COUNT_EXITING, COUNT_COMPLETE, COUNT__N };

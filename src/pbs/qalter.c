@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+/* qalter.c - qalter: other attributes for jobs that are there
+ *
+ * The options are qsub's, read and checked by the same table (options.h).  What may change while a job runs, and who
+ * may ask for more, the server says.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "pbs/act.h"
+#include "pbs/checks.h"
+#include "pbs/job.h"
+#include "pbs/refusal.h"
+
+static int plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
+{
+	(void)t;
+	(void)e;
+	json_object_update(spec, (json_t *)a->arg);
+	return 0;
+}
+
+static const char *variable(const char *name)
+{
+	return getenv(name);
+}
+
+static json_t *changes(const struct ask *a)
+{
+	auto_sbuf struct sbuf host = SBUF(256);
+	auto_free char *cwd = path_cwd();
+	struct submitter who = { .environment = environ, .now = clock_wall(), .arguments = "" };
+
+	pbs_host_name(&host);
+	who.place = (struct place){ .host = host.p, .cwd = cwd, .variable = variable, .is_directory = check_directory };
+	return job_changes(a, &who);
+}
+
+static int show_help(void)
+{
+	auto_sbuf struct sbuf text = SBUF(1 << 16);
+
+	options_usage(true, &text);
+	sbuf_adds(&text, "\nChanges jobs.  While a job runs only some of it can be changed: a time limit may become "
+			 "shorter,\nand what is for its next run is kept for that.\n\n");
+	options_help(true, &text);
+	fputs(text.p, stdout);
+	return 0;
+}
+
+static int run(struct pbs *p, struct ask *ask, int argc, char **argv)
+{
+	struct act a = { .pbs = p, .plan = plan, .whole = true, .missing = "cannot locate job" };
+	auto_free char **ids = xcalloc((size_t)argc + 1, sizeof(*ids));
+	json_auto_t *spec = NULL;
+	struct err e = ERR_INIT;
+	int n = 0;
+
+	if (options_alter(ask, argc, argv, ids, &n, &e) < 0)
+		return refusal_show(ask, p->command, &e);
+	spec = changes(ask);
+	a.arg = spec;
+	return act_on_jobs(&a, ids, n);
+}
+
+int qalter_main(struct pbs *p, int argc, char **argv)
+{
+	struct ask ask = { 0 };
+	int status;
+
+	if (argc == 2 && streq(argv[1], "--help"))
+		return show_help();
+	if (argc == 2 && (streq(argv[1], "--version") || streq(argv[1], "--about")))
+		return pbs_version();
+	status = run(p, &ask, argc, argv);
+	ask_done(&ask);
+	return status;
+}

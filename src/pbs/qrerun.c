@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/* qrerun.c - qrerun: ends jobs that run and puts them back into their queue
+ *
+ * Which run is meant is written, so that asking twice does not end the next one, too.
+ */
+#include <getopt.h>
+
+#include "base/jsonx.h"
+#include "pbs/about.h"
+#include "pbs/act.h"
+
+/* clang-format off */
+static const char usage[] =
+	"usage: qrerun [-f] [-m message] job_identifier...\n"
+	"Ends jobs that run and runs them again, under the same id.\n"
+	"  -f, -m   taken, without effect\n";
+/* clang-format on */
+
+/* The run of an array is that of the element that was started most often. */
+static int plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
+{
+	int64_t count = jsonx_int_or(t->job, "status.startCount", 0);
+	json_t *v;
+	size_t i;
+
+	(void)a;
+	(void)e;
+	json_array_foreach (jsonx_at(t->job, "status.active"), i, v)
+		if (jsonx_int_or(v, "startCount", 0) > count)
+			count = jsonx_int_or(v, "startCount", 0);
+	json_object_set_new(spec, "rerunAfter", json_integer(count));
+	return 0;
+}
+
+int qrerun_main(struct pbs *p, int argc, char **argv)
+{
+	struct act a = { .pbs = p, .plan = plan, .whole = true, .states = "RSE", .missing = "cannot locate job" };
+	int c;
+
+	if (about_asked(argc, argv, usage))
+		return 0;
+	opterr = 0;
+	optind = 0;
+	while ((c = getopt(argc, argv, "fm:")) != -1)
+		if (c == '?')
+			return about_misuse(usage);
+	if (optind == argc)
+		return about_misuse(usage);
+	return act_on_jobs(&a, argv + optind, argc - optind);
+}

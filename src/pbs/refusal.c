@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/* refusal.c - see refusal.h */
+#include "pbs/refusal.h"
+
+#include <stdio.h>
+
+#include "pbs/pbs.h"
+
+static void show_usage(bool alter)
+{
+	auto_sbuf struct sbuf text = SBUF(1 << 16);
+
+	options_usage(alter, &text);
+	fputs(text.p, stderr);
+}
+
+int refusal_show(const struct ask *a, const char *command, const struct err *e)
+{
+	const char *words = e->text;
+
+	switch (a->refusal) {
+	case REFUSE_USAGE:
+		fprintf(stderr, "[%s: %s]\n\n", command, e->text);
+		show_usage(a->alter);
+		if (a->detail)
+			fprintf(stderr, "\n%s: %s\n", command, a->detail);
+		break;
+	case REFUSE_SHORT:
+		show_usage(a->alter);
+		break;
+	case REFUSE_BARE:
+		fprintf(stderr, "%s\n", e->text);
+		break;
+	case REFUSE_SUBMIT:
+		pbs_error_of(e, &words);
+		fprintf(stderr, a->alter ? "%s: %s\n" : "%s: submit error (%s)\n", command, words);
+		break;
+	default:
+		fprintf(stderr, "%s: %s\n", command, e->text);
+	}
+	return a->status;
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+/* refusal.h - options that are refused, shown as PBS shows them */
+#ifndef STOKER_PBS_REFUSAL_H
+#define STOKER_PBS_REFUSAL_H
+
+#include "pbs/options.h"
+
+/* On standard error; returns the exit status. */
+int refusal_show(const struct ask *a, const char *command, const struct err *e);
+
+#endif
