@@ -42,6 +42,15 @@ static void mark_pod(const struct look *l, const struct pbs_mark *m)
 	calls_patch(keeper_calls(l->k->keeper), l->key, &ref, "merge", patch, NULL, NULL);
 }
 
+static void shorten_pod(const struct look *l, const struct pbs_shorten *s)
+{
+	struct ref ref = calls_ref("v1", "pods", s->pod->obj);
+	json_auto_t *patch = json_pack("{s:{s:s}, s:{s:I}}", "metadata", "uid", s->pod->uid, "spec",
+				       "activeDeadlineSeconds", (json_int_t)s->seconds);
+
+	calls_patch(keeper_calls(l->k->keeper), l->key, &ref, "merge", patch, NULL, NULL);
+}
+
 static void apply(const struct look *l, const struct pbs_plan *p)
 {
 	struct keeper *keeper = l->k->keeper;
@@ -55,6 +64,8 @@ static void apply(const struct look *l, const struct pbs_plan *p)
 		keeper_remove_pod_within(keeper, l->key, l->job, p->drop[i].pod, p->drop[i].grace);
 	for (size_t i = 0; i < p->nmark; i++)
 		mark_pod(l, &p->mark[i]);
+	for (size_t i = 0; i < p->nshorten; i++)
+		shorten_pod(l, &p->shorten[i]);
 	if (p->status)
 		keeper_write_status(keeper, l->key, l->job, p->status);
 	for (size_t i = 0; i < p->nevents; i++)

@@ -15,6 +15,7 @@ void pbs_plan_done(struct pbs_plan *p)
 	free(p->make);
 	free(p->drop);
 	free(p->mark);
+	free(p->shorten);
 	json_decref(p->status);
 	if (p->order)
 		pbs_order_done(p->order);

@@ -65,6 +65,12 @@ struct pbs_mark {
 	bool suspend;
 };
 
+/* A pod that has less time than it was made with (qalter -l walltime). */
+struct pbs_shorten {
+	const struct pod_facts *pod;
+	int64_t seconds;
+};
+
 struct pbs_event {
 	bool warning;
 	char reason[32];
@@ -75,7 +81,8 @@ struct pbs_plan {
 	struct pbs_new_pod *make;
 	struct pbs_drop *drop;
 	struct pbs_mark *mark;
-	size_t nmake, ndrop, nmark, make_cap, drop_cap, mark_cap;
+	struct pbs_shorten *shorten;
+	size_t nmake, ndrop, nmark, nshorten, make_cap, drop_cap, mark_cap, shorten_cap;
 	json_t *status;          /* the new status; owned */
 	struct pbs_order *order; /* to make pods from; owned */
 	bool expired;            /* it has been shown long enough */

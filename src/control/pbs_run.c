@@ -3,6 +3,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/pbs_parts.h"
+#include "kinds/pbs_values.h"
 
 #define OVERDUE      5  /* seconds after which a pod that should be gone is no longer waited for */
 #define FALSE_STARTS 10 /* runs that came to nothing on their nodes before the job is given up */
@@ -211,6 +212,19 @@ static void suspend(struct pbs_work *w, struct pbs_unit *u)
 	}
 }
 
+/* More time than it was made with a pod cannot be given. */
+static void shorten(struct pbs_work *w, struct pbs_unit *u)
+{
+	int64_t seconds;
+
+	if (!pbs_time_parse(jsonx_str_or(w->spec, "resources.walltime", ""), &seconds) || seconds <= 0)
+		return;
+	for (int i = 0; i < u->ranks; i++)
+		if (jsonx_int_or(u->now[i]->obj, "spec.activeDeadlineSeconds", 0) > seconds)
+			ARRAY_PUSH(w->p->shorten, w->p->nshorten, w->p->shorten_cap,
+				   ((struct pbs_shorten){ u->now[i], seconds }));
+}
+
 static void run(struct pbs_work *w, struct pbs_unit *u)
 {
 	if (u->cancel) {
@@ -227,6 +241,7 @@ static void run(struct pbs_work *w, struct pbs_unit *u)
 	} else {
 		read_session(u);
 		suspend(w, u);
+		shorten(w, u);
 	}
 }
 

@@ -4,10 +4,11 @@
  *	0:P  rank 0 is pending, 1:R@G102 rank 1 runs on G102 (S succeeded, F failed); 3/0:R is of element 3
  *	...  further: !3 exit code, $9 signal, %OOMKilled reason of the pod, ^OOMKilled reason of the container,
  *	     #1 of that run, x somebody deletes it (y: and it should be gone by now), =4,5 has those cards, ~ made from
- *	     something else, D taken away by its node
+ *	     something else, <9 has so many seconds, D taken away by its node
  *
  * The answer: the state, then what is told: start=, exit=, host=, gpus=, then +0#1 a pod to make (rank, run; 3/0 of
- * element 3), -0 one to delete (-0(5) in that time), z0 one to suspend, Z0 to go on; expired; again=.
+ * element 3), -0 one to delete (-0(5) in that time), z0 one to suspend, Z0 to go on, <0(9) one to give so
+ * many seconds in all; expired; again=.
  */
 #include "control/pbs_plan.h"
 
@@ -99,6 +100,8 @@ static json_t *pod_of(const struct pbs_order *o, const char *word)
 		jsonx_set_new(pod, "status.reason", json_string(reason));
 	if (strchr(state, 'x') || strchr(state, 'y'))
 		set_at(pod, "metadata.deletionTimestamp", strchr(state, 'x') ? NOW + 10 : NOW - 60);
+	if (strchr(state, '<'))
+		jsonx_set_new(pod, "spec.activeDeadlineSeconds", json_integer(after(state, '<')));
 	if (strchr(state, '~'))
 		json_object_set_new(jsonx_at(pod, "metadata.annotations"), PBS_FROM_NOTE, json_string("other"));
 	if (strchr(state, '='))
@@ -202,6 +205,10 @@ static void say_plan(const struct pbs_plan *p, struct sbuf *out)
 	}
 	for (size_t i = 0; i < p->nmark; i++)
 		say_pod(out, p->mark[i].suspend ? 'z' : 'Z', p->mark[i].pod);
+	for (size_t i = 0; i < p->nshorten; i++) {
+		say_pod(out, '<', p->shorten[i].pod);
+		sbuf_addf(out, "(%lld)", (long long)p->shorten[i].seconds);
+	}
 	if (p->expired)
 		sbuf_adds(out, " expired");
 	if (p->again >= 0)
@@ -353,6 +360,8 @@ TEST("a PBS job that is taken away runs again, or is aborted")
 		  "Q start=1" },
 		{ "the old pod goes then", ONE ",'rerunAfter':1", "'state':'Q','startCount':1", "0:R@G1 0:P#1",
 		  "Q start=1 -0" },
+		{ "less time than before", "'resources':{'walltime':'60'}", RAN, "0:R@G1<90", "R start=1 <0(60)" },
+		{ "more cannot be given", "'resources':{'walltime':'60'}", RAN, "0:R@G1<30", "R start=1" },
 		{ "suspended", ONE ",'suspend':true", RAN, "0:R@G1", "S start=1 z0" },
 		{ "still suspended is told once more if it was not heard", ONE ",'suspend':true",
 		  "'state':'S','startCount':1", "0:R@G1", "S start=1 z0" },
