@@ -271,9 +271,10 @@ static json_t *spec_of(const struct pbs_order *o, const struct pbs_req *r, int i
 	bool terminal = jsonx_bool_or(o->spec, "interactive", false);
 	json_t *container = json_pack("{s:s, s:s, s:o}", "name", "job", "image", *image ? image : "host", "resources",
 				      resources_of(o, r));
-	json_t *spec = json_pack("{s:s, s:I, s:o, s:[O]}", "restartPolicy", "Never", "terminationGracePeriodSeconds",
-				 (json_int_t)kill_delay_of(o), "nodeSelector", selector_of(o, r, rank), "containers",
-				 container);
+	json_t *spec =
+		json_pack("{s:s, s:b, s:b, s:I, s:o, s:[O]}", "restartPolicy", "Never", "automountServiceAccountToken",
+			  0, "enableServiceLinks", 0, "terminationGracePeriodSeconds", (json_int_t)kill_delay_of(o),
+			  "nodeSelector", selector_of(o, r, rank), "containers", container);
 	int64_t seconds;
 
 	if (pbs_time_parse(jsonx_str_or(o->spec, "resources.walltime", ""), &seconds) && seconds > 0)
@@ -305,10 +306,10 @@ static void pass_on(const json_t *job, json_t *notes)
 				json_object_set(notes, key, value);
 }
 
-static json_t *notes_of(const struct pbs_order *o, int rank, int run, const char *gang)
+static json_t *notes_of(const struct pbs_order *o, int index, int rank, int run, const char *gang)
 {
 	json_t *notes = json_pack("{s:o, s:s, s:o}", PBS_RUN_NOTE, jsonx_stringf("%d", run), PBS_FROM_NOTE, o->hash,
-				  "stoker.dev/place", jsonx_string(o->place));
+				  "stoker.dev/place", jsonx_stringf("%s/%d", o->place, index >= 0 ? index : 0));
 	const json_t *walltime = jsonx_at(o->spec, "resources.walltime");
 	const char *script = jsonx_str_or(o->spec, "script", "");
 
@@ -345,8 +346,9 @@ json_t *pbs_pod(const struct pbs_order *o, int index, int rank, int run)
 	return json_pack("{s:s, s:s, s:{s:o, s:s, s:o, s:o, s:[o]}, s:o}", "apiVersion", "v1", "kind", "Pod",
 			 "metadata", "name", jsonx_stringf("%s-%d%s", base, rank, again), "namespace",
 			 jsonx_str_or(o->job, "metadata.namespace", ""), "labels", labels, "annotations",
-			 notes_of(o, rank, run, gang), "ownerReferences", controller_ref(PBS_VERSION, PBS_KIND, o->job),
-			 "spec", spec_of(o, pbs_order_req(o, rank), index, rank));
+			 notes_of(o, index, rank, run, gang), "ownerReferences",
+			 controller_ref(PBS_VERSION, PBS_KIND, o->job), "spec",
+			 spec_of(o, pbs_order_req(o, rank), index, rank));
 }
 
 static int number_in(const json_t *map, const char *key, int fallback)

@@ -5,7 +5,8 @@
  *	labels      stoker.dev/pbsjob, /pbs-rank K, /pbs-index, /queue
  *	annotations stoker.dev/pbs-run N: how often the job had been started before
  *	            stoker.dev/pbs-made-from: hash of what it was made from; a pod that waits is made anew if it changes
- *	            stoker.dev/place, /run-now, /rerun: for the scheduler (sched/pod_work.h)
+ *	            stoker.dev/place SECONDS/NUMBER/INDEX, /priority, /run-now, /rerun: for the scheduler
+ *(sched/pod_work.h)
  */
 #ifndef STOKER_CONTROL_PBS_POD_H
 #define STOKER_CONTROL_PBS_POD_H

@@ -97,17 +97,21 @@ static card_set read_cards(const json_t *pod)
 	return given ? given : card_set_read(work_note(pod, CARDS_ANNOTATION));
 }
 
-/* "1700000000/380963" */
+/* "1700000000/380963/0" */
 static uint64_t read_place(const char *text)
 {
-	const char *slash = strchr(text, '/');
-	auto_free char *seconds = slash ? xstrndup(text, (size_t)(slash - text)) : NULL;
-	int64_t at;
-	int64_t number;
+	static const int64_t most[] = { UINT32_MAX, INT64_MAX, INT32_MAX };
+	int64_t v[ARRAY_SIZE(most)] = { 0 };
+	struct str rest = str_of(text);
+	struct str part;
 
-	return slash && str_int64(seconds, 0, UINT32_MAX, &at) && str_int64(slash + 1, 0, INT64_MAX, &number)
-		       ? place_at(at, number)
-		       : 0;
+	for (size_t i = 0; i < ARRAY_SIZE(most); i++) {
+		auto_free char *number = str_split(&rest, '/', &part) ? xstrndup(part.p, part.n) : xstrdup("");
+
+		if (!str_int64(number, 0, most[i], &v[i]))
+			return 0;
+	}
+	return place_at(v[0], v[1], v[2]);
 }
 
 static void read_pbs(const json_t *pod, struct work_facts *f)

@@ -11,7 +11,7 @@
  *
  * And for pods of PBS jobs, by their controller alone:
  *
- *	annotation  stoker.dev/place       where it stands among its owner's jobs: SECONDS/NUMBER
+ *	annotation  stoker.dev/place       where it stands among its owner's jobs: SECONDS/NUMBER/INDEX
  *	            stoker.dev/priority    what goes first among them (qsub -p), whatever their places
  *	            stoker.dev/run-now     "true": before all others (qrun)
  *	            stoker.dev/rerun       "false": if it is evicted it cannot be run again

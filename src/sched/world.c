@@ -429,7 +429,7 @@ static bool is_same(const struct work *work, const struct work_facts *f)
 /* Where it stands among its owner's. */
 static void take_place(struct world *w, struct work *work, const struct work_facts *f)
 {
-	uint64_t now = place_at(f->submitted_ms / 1000, 0);
+	uint64_t now = place_at(f->submitted_ms / 1000, 0, 0);
 
 	if (work->turn.own != f->own || (f->place && work->turn.age != f->place))
 		fair_leave(w->fair, &work->turn);

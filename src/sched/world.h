@@ -64,10 +64,11 @@ struct work_facts {
 	int own;           /* higher goes first among its owner's */
 	uint64_t place;    /* among its owner's, as place_at() has it; 0: as it came */
 };
-/* A place that was given in a second since 1970, and of several in one second by number. */
-static inline uint64_t place_at(int64_t seconds, int64_t number)
+/* A place that was given in a second since 1970, of several in one second by number, of several by index. */
+static inline uint64_t place_at(int64_t seconds, int64_t number, int64_t index)
 {
-	return (uint64_t)seconds << 24 | ((uint64_t)number & 0xffffff);
+	return (uint64_t)seconds << 32 | ((uint64_t)number & 0xfff) << 20 |
+	       (uint64_t)(index < 0xfffff ? index : 0xfffff);
 }
 /* Made, or changed: its members stay. */
 struct work *world_work(struct world *w, const struct work_facts *f);

@@ -61,7 +61,7 @@ TEST("a pod asks for what the node of its rank is to have")
 	CHECK_INT(jsonx_int_or(pod, "spec.activeDeadlineSeconds", 0), 3600);
 	CHECK_STR(jsonx_str(pod, "spec.runtimeClassName"), "host-process");
 	CHECK_STR(json_string_value(note(pod, "stoker.dev/gang-size")), "3");
-	CHECK_STR(json_string_value(note(pod, "stoker.dev/place")), "100/7");
+	CHECK_STR(json_string_value(note(pod, "stoker.dev/place")), "100/7/0");
 	CHECK_STR(jsonx_str(last, "metadata.name"), "7-2-r3");
 	CHECK_STR(json_string_value(note(last, "stoker.dev/gang")), "7-r3");
 	CHECK_STR(resource(last, "requests", "cpu"), "1");

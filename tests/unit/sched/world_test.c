@@ -355,10 +355,10 @@ TEST("world: PBS jobs stand where their places say, a user's priority counts amo
 	json_auto_t *stopped = sample_json("{'started':false}");
 
 	world_queue(l.w, "closed", stopped);
-	add(&l, &(struct job){ .name = "a3", .pods = 1, .gpus = 1, .place = place_at(100, 3) });
-	add(&l, &(struct job){ .name = "a1", .pods = 1, .gpus = 1, .place = place_at(100, 1) });
-	add(&l, &(struct job){ .name = "a4", .pods = 1, .gpus = 1, .place = place_at(200, 4), .own = 7 });
-	add(&l, &(struct job){ .name = "b2", .user = "ben", .pods = 1, .gpus = 1, .place = place_at(100, 2) });
+	add(&l, &(struct job){ .name = "a3", .pods = 1, .gpus = 1, .place = place_at(100, 3, 0) });
+	add(&l, &(struct job){ .name = "a1", .pods = 1, .gpus = 1, .place = place_at(100, 1, 0) });
+	add(&l, &(struct job){ .name = "a4", .pods = 1, .gpus = 1, .place = place_at(200, 4, 0), .own = 7 });
+	add(&l, &(struct job){ .name = "b2", .user = "ben", .pods = 1, .gpus = 1, .place = place_at(100, 2, 0) });
 	add(&l, &(struct job){ .name = "b5", .user = "ben", .pods = 1, .gpus = 1, .queue = "closed", .run_now = true });
 	CHECK_STR(pass(&l), "b5");
 	end(&l, "b5");
@@ -367,7 +367,7 @@ TEST("world: PBS jobs stand where their places say, a user's priority counts amo
 	CHECK_STR(pass(&l), "a4");
 	end(&l, "a4");
 	/* They change places: qorder. */
-	add(&l, &(struct job){ .name = "a1", .pods = 0, .gpus = 1, .place = place_at(100, 9) });
+	add(&l, &(struct job){ .name = "a1", .pods = 0, .gpus = 1, .place = place_at(100, 3, 1) });
 	CHECK_STR(pass(&l), "a3");
 	lab_done(&l);
 }
