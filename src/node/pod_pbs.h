@@ -29,6 +29,7 @@ struct pod_pbs {
 	int64_t vmem; /* the most that was seen */
 	struct loop_timer look, stop;
 	bool suspended;
+	bool settled;                          /* what an earlier server had made of it does not count any more */
 	int64_t suspended_at_ms, suspended_ms; /* since when; how long before that */
 };
 

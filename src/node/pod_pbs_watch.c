@@ -176,6 +176,9 @@ void pod_pbs_look(struct pod *p)
 		return;
 	if (wanted != p->pbs->suspended)
 		suspend(p, wanted);
+	else if (p->revived && !p->pbs->settled && !wanted)
+		send(p, SIGCONT); /* an earlier server may have stopped it */
+	p->pbs->settled = true;
 	if (p->pbs->job && !loop_timer_pending(&p->pbs->look) && !p->failed) {
 		p->pbs->look = (struct loop_timer){ .fire = on_look, .arg = p };
 		loop_timer_set(p->parts->loop, &p->pbs->look, pbs_limits_any(&p->pbs->limits) ? LIMITS_MS : USE_MS);

@@ -1,6 +1,5 @@
 #!/bin/bash
-# Pods of PBS jobs are processes of the host: whose they are, what they see, where their output goes, how they end.
-# The controller is not asked: the script makes the pods itself.
+# PBS jobs are processes of the host: whose they are, what they see, where their output goes, how they end.
 . "$(dirname "$0")/lib.sh"
 
 if [ "$(id -u)" != 0 ] || ! command -v useradd >/dev/null; then
@@ -15,159 +14,171 @@ useradd -M -d "$H" -s /bin/bash -G "$U-lab" "$U"
 trap 'cleanup; userdel "$U"; groupdel "$U-lab"' EXIT
 mkdir "$H" && chown "$U:" "$H" && chmod 700 "$H"
 
-begin() { node_start main --gpus 4; }
+begin() {
+	node_start main --gpus 4 "$@" || return 1
+	chmod 711 "$T/main"
+	chmod 666 "$SOCKET"
+}
 begin || done_testing
 NODE=$(kubectl get nodes -o jsonpath='{.items[0].metadata.name}')
-kubectl create ns "$U" >/dev/null
-kubectl annotate ns "$U" stoker.dev/owner="$U" >/dev/null
-k() { kubectl -n "$U" "$@"; }
-
-# put METHOD PATH BODY: as root, by the socket; kubectl would take most of the time.
+JOBS=/apis/stoker.dev/v1/namespaces/$U/pbsjobs
+PODS=/api/v1/namespaces/$U/pods
+# put METHOD PATH BODY: as the user.
 put() {
 	local type=application/json
 	[ "$1" = PATCH ] && type=application/merge-patch+json
-	api "$1" "$2" -H "Content-Type: $type" -d "$3"
+	setpriv --reuid="$U" --regid="$U" --init-groups curl -sS --unix-socket "$SOCKET" -X "$1" \
+		"http://localhost$2" -H "Content-Type: $type" -d "$3"
 }
-JOBS=/apis/stoker.dev/v1/namespaces/$U/pbsjobs
-PODS=/api/v1/namespaces/$U/pods
-# job NAME SPEC [POD-SPEC]: a PBSJob and its pod.
+# job NAME SPEC: a PBSJob; its number goes to N[NAME].
+declare -A N
 job() {
-	local spec=$2 pod=${3:-'{}'} uid
-	put POST "$JOBS" "$(jq -n --arg n "$1" --arg u "$U" --arg w "$H" --argjson s "$spec" '{apiVersion: "stoker.dev/v1",
-		kind: "PBSJob", metadata: {name: $n}, spec: ({owner: $u, name: "n", queue: "batch", workingDir: $w} + $s)}')" >/dev/null
-	uid=$(put PATCH "$JOBS/$1/status" "{\"status\":{\"id\":\"$1.Ghead\",\"sequence\":$1}}" | jq -r .metadata.uid)
-	put POST "$PODS" "$(jq -n --arg n "$1" --arg uid "$uid" --argjson s "$pod" '{apiVersion: "v1", kind: "Pod",
-		metadata: {name: ($n + "-0"), labels: {"stoker.dev/pbsjob": $n, "stoker.dev/pbs-rank": "0"},
-		annotations: ($s.annotations // {}),
-		ownerReferences: [{apiVersion: "stoker.dev/v1", kind: "PBSJob", name: $n, uid: $uid, controller: true}]},
-		spec: ({restartPolicy: "Never", runtimeClassName: "host-process", automountServiceAccountToken: false,
-		terminationGracePeriodSeconds: 2, containers: [{name: "job", image: "host"}]} * ($s | del(.annotations)))}')" >/dev/null
+	N[$1]=$(put POST "$JOBS" "$(jq -n --arg n "$1" --arg w "$H" --argjson s "$2" '{apiVersion: "stoker.dev/v1",
+		kind: "PBSJob", metadata: {}, spec: ({name: $n, workingDir: $w} + $s)}')" | jq -r .status.sequence)
 }
-pod() { api GET "$PODS/$1-0" | jq -r "$2 // \"\""; }
+out() { echo "$H/$1.o${N[$1]}"; }
+err() { echo "$H/$1.e${N[$1]}"; }
+pod() { api GET "$PODS/${N[$1]}-0" | jq -r "select(.kind == \"Pod\") | $2 // \"\""; }
 phase() { pod "$1" .status.phase; }
 reason() { pod "$1" .status.reason; }
 term() { pod "$1" ".status.containerStatuses[0].state.terminated.$2"; }
+# The final status is told once; the pod is the controller's to remove after that, so it is looked at here.
 ended() {
-	for ((i = 0; i < 600; i++)); do
+	for ((i = 0; i < 200; i++)); do
 		case $(phase "$1") in Succeeded | Failed) return ;; esac
+		[ "$(api GET "$JOBS/${N[$1]}" | jq -r .status.state)" = C ] && return
 		sleep 0.05
 	done
 }
 # says FILE PATTERN: waits for a line.
 says() {
-	for ((i = 0; i < 600; i++)); do
+	for ((i = 0; i < 200; i++)); do
 		grep -Eqs -- "$2" "$1" && return
 		sleep 0.05
 	done
 	return 1
 }
 
-# What it is, and what it sees.
-job 101 '{"script": "id -un; id -Gn; umask; pwd; echo $0; echo $PBS_JOBID $PBS_NP $CUDA_VISIBLE_DEVICES; cat $PBS_NODEFILE $PBS_GPUFILE; cat; echo oops >&2; exit 3",
-	"resources": {"nodes": "1:ppn=2:gpus=2"}, "env": {"PBS_JOBID": "1.evil"}}' \
-	'{"containers": [{"name": "job", "image": "host", "resources": {"limits": {"nvidia.com/gpu": "2"}}}]}'
-job 102 '{"script": "#!/bin/sh\necho $# \"$1\"; touch mine", "arguments": ["a b"], "joinPath": "oe", "umask": "022"}'
-ended 101
-ended 102
-is "a job is its user's, in its home, with its environment" "$(sed 's#/.*/spool/#SPOOL/#' "$H/n.o101")" "$U
-$U $U-lab
-0077
-$H
-SPOOL/101.Ghead.SC
-101.Ghead 2 1,0
-$NODE
-$NODE
-$NODE-gpu1
-$NODE-gpu0"
-is "its errors are in a file of their own" "$(cat "$H/n.e101")" oops
-is "the files are the user's and nobody else's" "$(stat -c '%U %a' "$H/n.o101" "$H/n.e101" | sort -u)" "$U 600"
-is "how it ended is known" "$(term 101 exitCode) $(term 101 signal) $(phase 101)" "3  Failed"
-like "the container is a process" "$(pod 101 '.status.containerStatuses[0].containerID')" '^process://[0-9]+$'
-like "what it used is told" "$(pod 101 '.status.used | tostring')" '"cput":"00:00:0[0-9]","mem":"[1-9][0-9]*kb","vmem":'
-is "the log has the same" "$(k logs 101-0 | head -n 1)" "$U"
-is "#! is honoured, arguments arrive, a mask is obeyed" "$(cat "$H/n.o102") $(stat -c %a "$H/mine" "$H/n.o102" | tr '\n' ' ')" "1 a b 644 644 "
-ok "a joined file is the only one" test ! -e "$H/n.e102"
-ok "node files and scripts are gone with their jobs" test -z "$(ls /var/spool/stoker/*/aux/10[12].* /var/spool/stoker/*/spool/10[12].* 2>/dev/null)"
-
-# What must not work.
-echo "root's" >"$T/secret"
-chmod 600 "$T/secret"
-su "$U" -c "ln -s $T/secret $H/link"
-job 111 "{\"script\": \"echo pwned\", \"outputPath\": \"$H/link\"}"
-job 112 '{"script": "true", "initialDir": "/nowhere"}'
-job 113 '{"command": ["/no/such/program"]}'
-job 114 '{"script": "true", "outputPath": "/x/$NOBODY"}'
-job 115 '{"script": "true", "outputPath": "/proc/self/comm"}'
-for n in 111 112 113 114 115; do ended $n; done
-is "what cannot be is told apart" "$(reason 111) $(reason 112) $(reason 113) $(reason 114) $(reason 115)" \
-	"OutputUnwritable ChdirFailed ExecFailed OutputUnwritable OutputUnwritable"
-is "a link leads nowhere the user may not write" "$(cat "$T/secret")" "root's"
-is "the user reads why" "$(cat "$H/n.e112")" "PBS: chdir to '/nowhere' failed: No such file or directory"
-
-# A job in a container has the same files.
-uid=$(id -u "$U")
-job 118 '{"script": "cat $1; echo said >&2", "outputPath": "in.out"}' "$(jq -n --argjson u "$uid" --arg h "$H" '{
-	runtimeClassName: null, securityContext: {runAsUser: $u, runAsGroup: $u}, containers: [{name: "job", image: "host",
-	command: ["/bin/sh", "/var/spool/pbs/spool/118.Ghead.SC", "/var/spool/pbs/aux/118.Ghead"],
-	volumeMounts: [{name: "pbs", mountPath: "/var/spool/pbs"}]}], volumes: [{name: "pbs", csi: {driver: "pbs.stoker.dev"}}]}')"
-ended 118
-is "a job in a container has its node file, script and output" "$(cat "$H/in.out" "$H/n.e118")" "$NODE
-said"
-is "which is the user's too" "$(stat -c '%U %a' "$H/in.out")" "$U 600"
-
-# Signals, words, time, and who stays behind.
-job 121 '{"script": "trap \"echo got usr1\" USR1; (setsid sleep 7777 >/dev/null 2>&1 </dev/null &) & echo ready; while :; do sleep 0.1; done"}'
-job 122 '{"script": "echo on; sleep 1000"}' '{"activeDeadlineSeconds": 2}'
-job 123 '{"script": "while :; do :; done", "resources": {"cput": "1"}}'
-job 124 '{"script": "echo before; i=0; while [ ! -e go ]; do sleep 0.05; done; echo after; exit 9"}'
-job 125 '{"script": "sleep 1000"}' '{"annotations": {"stoker.dev/suspend": "true"}}'
-ok "output is there while it runs" says "$H/n.o121" ready
-left=$(pgrep -u "$U" -f 'sleep 7777')
-api DELETE "$PODS/121-0" >/dev/null
-for ((i = 0; i < 600; i++)); do
-	[ -z "$(pod 121 .spec.nodeName)" ] && break
-	sleep 0.05
-done
-ok "who wanted to stay behind is gone" test -n "$left" -a ! -e "/proc/$left"
-ended 122
-is "time is over in PBS's words" "$(reason 122) $(term 122 exitCode) $(term 122 signal)" "DeadlineExceeded 143 15"
-like "and the user reads it" "$(cat "$H/n.e122")" '^=>> PBS: job killed: walltime [3-9] exceeded limit 2$'
-ended 123
-is "processor time is limited" "$(reason 123)" CputExceeded
-like "and the user reads that" "$(cat "$H/n.e123")" '^=>> PBS: job killed: cput [2-9] exceeded limit 1$'
-
-pid=$(pod 125 '.status.containerStatuses[0].containerID')
-pid=${pid#process://}
-state() { sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null; }
-for ((i = 0; i < 600; i++)); do
-	[ "$(state)" = T ] && break
-	sleep 0.05
-done
-is "a suspended job stands still" "$(state)" T
-
-# A server that is killed loses nothing.
-ok "a job runs" says "$H/n.o124" before
-kill -9 "$SERVER_PID"
-wait "$SERVER_PID" 2>/dev/null
-touch "$H/go"
-ok "it goes on without a server" says "$H/n.o124" after
-begin
-ended 124
-is "and how it ended is known" "$(term 124 exitCode)" 9
-put PATCH "$PODS/125-0" '{"metadata":{"annotations":{"stoker.dev/suspend":null}}}' >/dev/null
-for ((i = 0; i < 600; i++)); do
-	[ "$(state)" = S ] && break
-	sleep 0.05
-done
-is "and goes on when it may" "$(state)" S
-api DELETE "$PODS/125-0" >/dev/null
-
 # The node.
 is "a node has its name as a property" "$(kubectl get nodes -l "property.stoker.dev/$NODE=" -o name)" "node/$NODE"
 kubectl annotate node "$NODE" stoker.dev/np=48 >/dev/null
-for ((i = 0; i < 600; i++)); do
+for ((i = 0; i < 200; i++)); do
 	[ "$(api GET "/api/v1/nodes/$NODE" | jq -r .status.allocatable.cpu)" = 48 ] && break
 	sleep 0.05
 done
 is "an admin may say how many slots it has" "$(kubectl get node "$NODE" -o jsonpath='{.status.allocatable.cpu}')" 48
+
+# What it is, and what it sees.
+job a '{"script": "id -un; id -Gn; umask; pwd; echo $0; echo $PBS_JOBID $PBS_NP $CUDA_VISIBLE_DEVICES; cat $PBS_NODEFILE $PBS_GPUFILE; cat; echo oops >&2; exit 3",
+	"resources": {"nodes": "1:ppn=2:gpus=2"}, "env": {"PBS_JOBID": "1.evil"}}'
+job b '{"script": "#!/bin/sh\necho $# \"$1\"; touch mine", "arguments": ["a b"], "joinPath": "oe", "umask": "022"}'
+ended a
+ended b
+id=$(api GET "$JOBS/${N[a]}" | jq -r .status.id)
+is "a job is its user's, in its home, with its environment" "$(sed 's#/.*/spool/#SPOOL/#' "$(out a)")" "$U
+$U $U-lab
+0077
+$H
+SPOOL/$id.SC
+$id 2 1,0
+$NODE
+$NODE
+$NODE-gpu1
+$NODE-gpu0"
+is "its errors are in a file of their own" "$(cat "$(err a)")" oops
+is "the files are the user's and nobody else's" "$(stat -c '%U %a' "$(out a)" "$(err a)" | sort -u)" "$U 600"
+is "how it ended is known" "$(term a exitCode) $(term a signal) $(phase a)" "3  Failed"
+like "the container is a process" "$(pod a '.status.containerStatuses[0].containerID')" '^process://[0-9]+$'
+like "what it used is told" "$(pod a '.status.used | tostring')" '"cput":"00:00:0[0-9]","mem":"[1-9][0-9]*kb","vmem":'
+is "the log has the same" "$(kubectl -n "$U" logs "${N[a]}-0" | head -n 1)" "$U"
+is "#! is honoured, arguments arrive, a mask is obeyed" "$(cat "$(out b)") $(stat -c %a "$H/mine" "$(out b)" | tr '\n' ' ')" "1 a b 644 644 "
+ok "a joined file is the only one" test ! -e "$(err b)"
+gone() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		[ -z "$(ls /var/spool/stoker/*/aux/"$id"* /var/spool/stoker/*/spool/"$id"* 2>/dev/null)" ] && return
+		sleep 0.05
+	done
+	return 1
+}
+ok "node file and script are gone with the job" gone
+
+# What must not work.
+echo "root's" >"$T/secret"
+chmod 600 "$T/secret"
+setpriv --reuid="$U" --regid="$U" --init-groups ln -s "$T/secret" "$H/link"
+job link "{\"script\": \"echo pwned\", \"outputPath\": \"$H/link\"}"
+job dir '{"script": "true", "initialDir": "/nowhere"}'
+job exec '{"command": ["/no/such/program"]}'
+job unset '{"script": "true", "outputPath": "/x/$NOBODY"}'
+job proc '{"script": "true", "outputPath": "/proc/self/comm"}'
+for n in link dir exec unset proc; do ended $n; done
+is "what cannot be is told apart" "$(reason link) $(reason dir) $(reason exec) $(reason unset) $(reason proc)" \
+	"OutputUnwritable ChdirFailed ExecFailed OutputUnwritable OutputUnwritable"
+is "a link leads nowhere the user may not write" "$(cat "$T/secret")" "root's"
+is "the user reads why" "$(cat "$(err dir)")" "PBS: chdir to '/nowhere' failed: No such file or directory"
+
+# Signals, words, time, and who stays behind.
+job stay '{"script": "(setsid sleep 7777 >/dev/null 2>&1 </dev/null &) & echo ready; while :; do sleep 0.1; done"}'
+job walltime '{"script": "echo on; sleep 1000", "resources": {"walltime": "2"}}'
+job cput '{"script": "while :; do :; done", "resources": {"cput": "1"}}'
+job go '{"script": "echo before; while [ ! -e go ]; do sleep 0.05; done; echo after; exit 9"}'
+job still '{"script": "echo on; exec sleep 1000"}'
+ok "output is there while it runs" says "$(out stay)" ready
+left=$(pgrep -u "$U" -f 'sleep 7777')
+ok "a job runs" says "$(out still)" on
+api PATCH "$PODS/${N[still]}-0" -H 'Content-Type: application/merge-patch+json' \
+	-d '{"metadata":{"annotations":{"stoker.dev/suspend":"true"}}}' >/dev/null
+api DELETE "$PODS/${N[stay]}-0" >/dev/null
+for ((i = 0; i < 200; i++)); do
+	[ -z "$(pod stay .spec.nodeName)" ] && break
+	sleep 0.05
+done
+ok "who wanted to stay behind is gone" test -n "$left" -a ! -e "/proc/$left"
+ended walltime
+is "time is over in PBS's words" "$(reason walltime) $(term walltime exitCode) $(term walltime signal)" "DeadlineExceeded 143 15"
+like "and the user reads it" "$(cat "$(err walltime)")" '^=>> PBS: job killed: walltime [3-9] exceeded limit 2$'
+ended cput
+is "processor time is limited" "$(reason cput)" CputExceeded
+like "and the user reads that" "$(cat "$(err cput)")" '^=>> PBS: job killed: cput [2-9] exceeded limit 1$'
+pid=$(pod still '.status.containerStatuses[0].containerID')
+pid=${pid#process://}
+# stands T|S: waits for a process to stop or go on.
+stands() {
+	local i
+	for ((i = 0; i < 200; i++)); do
+		[ "$(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null)" = "$1" ] && return
+		sleep 0.05
+	done
+	return 1
+}
+ok "a suspended job stands still" stands T
+
+# A server that is killed loses nothing.
+ok "a job runs" says "$(out go)" before
+kill -9 "$SERVER_PID"
+wait "$SERVER_PID" 2>/dev/null
+touch "$H/go"
+ok "it goes on without a server" says "$(out go)" after
+begin --controllers=-pbsjob
+ended go
+is "and how it ended is known" "$(term go exitCode)" 9
+api PATCH "$PODS/${N[still]}-0" -H 'Content-Type: application/merge-patch+json' \
+	-d '{"metadata":{"annotations":{"stoker.dev/suspend":null}}}' >/dev/null
+ok "who was suspended goes on when it may" stands S
+
+# Without the controller, for a pod made by hand: a job in a container.
+job image '{"script": "cat $1; echo said >&2", "hold": "u"}'
+uid=$(api GET "$JOBS/${N[image]}" | jq -r .metadata.uid)
+api POST "$PODS" -H 'Content-Type: application/json' -o /dev/null -d "$(jq -n --arg n "${N[image]}" --arg uid "$uid" \
+	--argjson u "$(id -u "$U")" --arg id "${N[image]}.${id#*.}" '{apiVersion: "v1", kind: "Pod", metadata: {name: ($n + "-0"),
+	ownerReferences: [{apiVersion: "stoker.dev/v1", kind: "PBSJob", name: $n, uid: $uid, controller: true}]},
+	spec: {restartPolicy: "Never", automountServiceAccountToken: false, securityContext: {runAsUser: $u, runAsGroup: $u},
+	containers: [{name: "job", image: "host", command: ["/bin/sh", "/var/spool/pbs/spool/\($id).SC",
+	"/var/spool/pbs/aux/\($id)"], volumeMounts: [{name: "pbs", mountPath: "/var/spool/pbs"}]}],
+	volumes: [{name: "pbs", csi: {driver: "pbs.stoker.dev"}}]}}')"
+says "$(err image)" said
+is "a job in a container has its files too" "$(cat "$(out image)" "$(err image)")" "$NODE
+said"
+is "which are the user's" "$(stat -c '%U %a' "$(out image)")" "$U 600"
 done_testing
