@@ -195,9 +195,9 @@ static const struct option options[] = {
 	{ 'x', NULL, NULL, NULL, "with -I: the script is the command" },
 	{ 'X', NULL, NULL, NULL, "X11; kept, without effect" },
 	{ 'z', NULL, NULL, NULL, "do not print the job's id" },
-	{ 'h', "HOLDS", check_holds, NULL, "holds: letters of u, o and s; n for none", true },
-	{ 'n', "y|n", check_yes_no, NULL, "nodes for this job alone", true },
-	{ 't', "%SLOTS", NULL, take_slots, "how many elements of an array run at once", true },
+	{ 'h', "HOLDS", check_holds, NULL, "holds: letters of u, o and s; n for none", .alter = true },
+	{ 'n', "y|n", check_yes_no, NULL, "nodes for this job alone", .alter = true },
+	{ 't', "%SLOTS", NULL, take_slots, "how many elements of an array run at once", .alter = true },
 };
 
 /* What qalter has as qsub does; it has -h, -n and -t, too, with rows of their own. */

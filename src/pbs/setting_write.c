@@ -229,7 +229,7 @@ static json_t *next_list(const struct change *c)
 
 static void put_properties(json_t *node, const json_t *list)
 {
-	auto_free char *own = xasprintf(PROPERTY_PREFIX "%s", jsonx_str_or(node, "metadata.name", ""));
+	auto_free char *own = xasprintf(PBS_PROPERTY_LABEL "%s", jsonx_str_or(node, "metadata.name", ""));
 	json_t *labels = map_at(node, "metadata.labels");
 	const char *key;
 	json_t *v;
@@ -237,10 +237,10 @@ static void put_properties(json_t *node, const json_t *list)
 	size_t i;
 
 	json_object_foreach_safe (labels, tmp, key, v)
-		if (str_starts(key, PROPERTY_PREFIX) && !streq(key, own))
+		if (str_starts(key, PBS_PROPERTY_LABEL) && !streq(key, own))
 			json_object_del(labels, key);
 	json_array_foreach ((json_t *)list, i, v) {
-		auto_free char *label = xasprintf(PROPERTY_PREFIX "%s", json_string_value(v));
+		auto_free char *label = xasprintf(PBS_PROPERTY_LABEL "%s", json_string_value(v));
 
 		json_object_set_new(labels, label, json_string(""));
 	}

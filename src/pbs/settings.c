@@ -218,8 +218,8 @@ static void add_properties(json_t *list, const json_t *node)
 	json_t *v;
 
 	json_object_foreach (jsonx_at(node, "metadata.labels"), key, v)
-		if (str_starts(key, PROPERTY_PREFIX) && !streq(key + strlen(PROPERTY_PREFIX), own))
-			add_part(list, str_of(key + strlen(PROPERTY_PREFIX)));
+		if (str_starts(key, PBS_PROPERTY_LABEL) && !streq(key + strlen(PBS_PROPERTY_LABEL), own))
+			add_part(list, str_of(key + strlen(PBS_PROPERTY_LABEL)));
 }
 
 json_t *setting_list(const struct setting *s, const json_t *object)
