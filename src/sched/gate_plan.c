@@ -155,7 +155,7 @@ static void read_ours(struct gate_plan *p, const json_t *pod, struct pod_work *p
 		pw->facts.submitted_ms = work->submitted_ms;
 	/* As they were made, in whatever order they are listed. */
 	if (!pw->facts.place)
-		pw->facts.place = place_at(pw->facts.submitted_ms / 1000, 0);
+		pw->facts.place = place_at(pw->facts.submitted_ms / 1000, 0, 0);
 }
 
 /* No uid has a slash. */
