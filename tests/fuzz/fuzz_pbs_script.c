@@ -53,10 +53,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		abort();
 	ask_done(&a);
 	sbuf_reset(&kept);
-	/* What is kept, scanned again, is the same. */
-	if (script_scan(text, "#PBS", count, &first, &kept, &e) == 0 &&
+	/* What is kept, scanned again, is the same, unless joining has left another backslash at the end of a line. */
+	if (script_scan(text, "#PBS", count, &first, &kept, &e) == 0 && kept.n && !memmem(kept.p, kept.n, "\\\n", 2) &&
 	    (script_scan(sbuf_str(&kept), "#PBS", count, &second, &again, &e) < 0 || first != second ||
-	     kept.n != again.n || (kept.n && memcmp(kept.p, again.p, kept.n) != 0)))
+	     kept.n != again.n || memcmp(kept.p, again.p, kept.n) != 0))
 		abort();
 	return 0;
 }
