@@ -26,7 +26,9 @@
 #define MOM_PORT     "15003"
 #define VERSION      "TORQUE-6.1.3" /* MPI programs look for it */
 #define DEFAULT_MASK 077
-#define STYLE        "spec.attributes.array_style" /* "J": elements are .i, not -i */
+/* On a job's other nodes: a signal for the job is not the end of it there. */
+#define WAIT  "trap '' HUP INT QUIT ALRM USR1 USR2; exec sleep infinity"
+#define STYLE "spec.attributes.array_style" /* "J": elements are .i, not -i */
 
 /* ---- names ---- */
 
@@ -433,8 +435,8 @@ static void add_program(const struct pbs_place *p, const char *id, json_t *doc)
 	auto_free char *login = xasprintf("-%s", slash ? slash + 1 : shell);
 
 	if (p->rank > 0) {
-		set(doc, "program", "sleep");
-		json_object_set_new(doc, "args", json_pack("[s, s]", "sleep", "infinity"));
+		set(doc, "program", "/bin/sh");
+		json_object_set_new(doc, "args", json_pack("[s, s, s]", "sh", "-c", WAIT));
 	} else if (jsonx_bool_or(p->job, "spec.interactive", false)) {
 		set(doc, "program", shell);
 		json_object_set_new(doc, "args", json_pack("[s]", login));

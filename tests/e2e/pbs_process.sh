@@ -119,13 +119,14 @@ is "a link leads nowhere the user may not write" "$(cat "$T/secret")" "root's"
 is "the user reads why" "$(cat "$(err dir)")" "PBS: chdir to '/nowhere' failed: No such file or directory"
 
 # Signals, words, time, and who stays behind.
-job stay '{"script": "(setsid sleep 7777 >/dev/null 2>&1 </dev/null &) & echo ready; while :; do sleep 0.1; done"}'
+job stay '{"script": "(setsid sh -c \"echo \\$\\$ >left; exec sleep 7777\" >/dev/null 2>&1 </dev/null &) & while [ ! -s left ]; do sleep 0.02; done; echo ready; while :; do sleep 0.1; done"}'
 job walltime '{"script": "echo on; sleep 1000", "resources": {"walltime": "2"}}'
 job cput '{"script": "while :; do :; done", "resources": {"cput": "1"}}'
-job go '{"script": "echo before; while [ ! -e go ]; do sleep 0.05; done; echo after; exit 9"}'
+job go '{"script": "trap \"echo got it\" USR1; echo before; while [ ! -e go ]; do sleep 0.05; done; echo after; exit 9"}'
+job two '{"script": "cat $PBS_NODEFILE; sleep 1000", "resources": {"nodes": "2:ppn=2"}}'
 job still '{"script": "echo on; exec sleep 1000"}'
 ok "output is there while it runs" says "$(out stay)" ready
-left=$(pgrep -u "$U" -f 'sleep 7777')
+left=$(cat "$H/left")
 ok "a job runs" says "$(out still)" on
 api PATCH "$PODS/${N[still]}-0" -H 'Content-Type: application/merge-patch+json' \
 	-d '{"metadata":{"annotations":{"stoker.dev/suspend":"true"}}}' >/dev/null
@@ -141,6 +142,10 @@ like "and the user reads it" "$(cat "$(err walltime)")" '^=>> PBS: job killed: w
 ended cput
 is "processor time is limited" "$(reason cput)" CputExceeded
 like "and the user reads that" "$(cat "$(err cput)")" '^=>> PBS: job killed: cput [2-9] exceeded limit 1$'
+ok "a job of several nodes has them in its node file" says "$(out two)" "^$NODE\$"
+is "a line for each slot" "$(wc -l <"$(out two)")" 4
+is "on the others a program is the user's too" "$(kubectl -n "$U" exec "${N[two]}-1" -- sh -c 'id -un; echo $PBS_NODENUM')" "$U
+1"
 pid=$(pod still '.status.containerStatuses[0].containerID')
 pid=${pid#process://}
 # stands T|S: waits for a process to stop or go on.
@@ -156,6 +161,10 @@ ok "a suspended job stands still" stands T
 
 # A server that is killed loses nothing.
 ok "a job runs" says "$(out go)" before
+put POST "$JOBS/${N[go]}/signal" '{"signal": "USR1"}' >/dev/null
+ok "a signal reaches it" says "$(out go)" 'got it'
+put POST "$JOBS/${N[go]}/message" '{"stream": "err", "text": "hello"}' >/dev/null
+ok "a message is in its file" says "$(err go)" '^hello$'
 kill -9 "$SERVER_PID"
 wait "$SERVER_PID" 2>/dev/null
 touch "$H/go"

@@ -132,7 +132,8 @@ TEST("the login shell runs the script, or what the job says")
 		{ "{\"shell\": \"/bin/a@G103,/bin/b\"}", "/bin/b", "[\"-b\", \"/var/spool/x/spool/77.Ghead.SC\"]", 0 },
 		{ "{\"command\": [\"hostname\", \"-f\"]}", "hostname", "[\"hostname\", \"-f\"]", 0 },
 		{ "{\"interactive\": true}", "/bin/bash", "[\"-bash\"]", 0 },
-		{ "{}", "sleep", "[\"sleep\", \"infinity\"]", 1 },
+		{ "{}", "/bin/sh", "[\"sh\", \"-c\", \"trap '' HUP INT QUIT ALRM USR1 USR2; exec sleep infinity\"]",
+		  1 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
