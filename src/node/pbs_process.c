@@ -27,8 +27,8 @@
 #define VERSION      "TORQUE-6.1.3" /* MPI programs look for it */
 #define DEFAULT_MASK 077
 /* On a job's other nodes: a signal for the job is not the end of it there. */
-#define WAIT  "trap '' HUP INT QUIT ALRM USR1 USR2; exec sleep infinity"
-#define STYLE "spec.attributes.array_style" /* "J": elements are .i, not -i */
+#define WAIT      "trap '' HUP INT QUIT ALRM USR1 USR2; exec sleep infinity"
+#define SEPARATOR "spec.attributes.array_separator" /* before an element's number: "-", and "." for -J */
 
 /* ---- names ---- */
 
@@ -78,7 +78,7 @@ static char *default_name(const struct pbs_place *p, char letter)
 
 static void add_suffix(const struct pbs_place *p, struct sbuf *path)
 {
-	bool dot = streq(jsonx_str_or(p->job, STYLE, ""), "J");
+	bool dot = streq(jsonx_str_or(p->job, SEPARATOR, ""), ".");
 
 	if (p->index >= 0 && !str_eq(sbuf_str(path), "/dev/null"))
 		sbuf_addf(path, "%c%d", dot ? '.' : '-', p->index);

@@ -82,7 +82,7 @@ TEST("output goes where Torque would put it")
 		{ "{}", 1, "/ghome/u/p/n.o77-1", "/ghome/u/p/n.e77-1", "" },
 		{ "{\"outputPath\": \"r.log\"}", 2, "/ghome/u/p/r.log-2", "/ghome/u/p/n.e77-2", "" },
 		{ "{\"outputPath\": \"r.$PBS_ARRAYID\"}", 2, "/ghome/u/p/r.2", "/ghome/u/p/n.e77-2", "" },
-		{ "{\"outputPath\": \"r.^array_index^\", \"attributes\": {\"array_style\": \"J\"}}", 2,
+		{ "{\"outputPath\": \"r.^array_index^\", \"attributes\": {\"array_separator\": \".\"}}", 2,
 		  "/ghome/u/p/r.2", "/ghome/u/p/n.e77.2", "" },
 		{ "{\"name\": \"a/b\"}", -1, "/ghome/u/p/b.o77", "/ghome/u/p/b.e77", "" },
 		{ "{\"workingDir\": \"\"}", -1, "/ghome/u/n.o77", "/ghome/u/n.e77", "" },
