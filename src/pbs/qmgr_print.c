@@ -10,6 +10,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_nodes.h"
 
 static const struct {
 	const char *word, *title;
@@ -28,6 +29,11 @@ const struct setting *qmgr_settings(enum qmgr_object kind)
 const char *qmgr_word(enum qmgr_object kind)
 {
 	return kinds[kind].word;
+}
+
+const char *qmgr_name(enum qmgr_object kind, const json_t *object)
+{
+	return kind == QMGR_NODE ? pbs_host_of(object) : jsonx_str_or(object, "metadata.name", "");
 }
 
 static bool is_asked(const struct qmgr_command *c, const char *name, const char *resource)
@@ -66,7 +72,7 @@ static void print_setting(const char *what, const struct setting *s, const json_
 
 void qmgr_print(enum qmgr_object kind, const json_t *object, const struct qmgr_command *c, struct sbuf *out)
 {
-	const char *name = jsonx_str_or(object, "metadata.name", "");
+	const char *name = qmgr_name(kind, object);
 	auto_free char *what = kind == QMGR_SERVER ? xstrdup("server") : xasprintf("%s %s", kinds[kind].word, name);
 
 	if (kind != QMGR_SERVER && !c->nitems)

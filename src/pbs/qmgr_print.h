@@ -14,6 +14,8 @@ void qmgr_print_server_head(struct sbuf *out);
 void qmgr_list(enum qmgr_object kind, const char *name, const struct pbs_attributes *a, const struct qmgr_command *c,
 	       struct sbuf *out);
 const struct setting *qmgr_settings(enum qmgr_object kind);
+/* What people call it. */
+const char *qmgr_name(enum qmgr_object kind, const json_t *object);
 /* "queue" */
 const char *qmgr_word(enum qmgr_object kind);
 

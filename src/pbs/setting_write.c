@@ -12,8 +12,8 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/pbs_error.h"
+#include "kinds/pbs_nodes.h"
 #include "kinds/pbs_resources.h"
-#include "pbs/nodes_view.h"
 
 #define TEXT_MAX (1u << 20)
 
@@ -229,7 +229,6 @@ static json_t *next_list(const struct change *c)
 
 static void put_properties(json_t *node, const json_t *list)
 {
-	auto_free char *own = xasprintf(PBS_PROPERTY_LABEL "%s", jsonx_str_or(node, "metadata.name", ""));
 	json_t *labels = map_at(node, "metadata.labels");
 	const char *key;
 	json_t *v;
@@ -237,7 +236,7 @@ static void put_properties(json_t *node, const json_t *list)
 	size_t i;
 
 	json_object_foreach_safe (labels, tmp, key, v)
-		if (str_starts(key, PBS_PROPERTY_LABEL) && !streq(key, own))
+		if (setting_is_property(node, key))
 			json_object_del(labels, key);
 	json_array_foreach ((json_t *)list, i, v) {
 		auto_free char *label = xasprintf(PBS_PROPERTY_LABEL "%s", json_string_value(v));
@@ -368,15 +367,19 @@ static int unset(struct change *c)
 	}
 }
 
+/* Whether it has a value for each resource. */
+static bool has_resources(const struct setting *s)
+{
+	return s->form == SETTING_MAP || s->form == SETTING_ENTRY ||
+	       (s->form == SETTING_KEPT && str_starts(s->name, "resources_"));
+}
+
 const struct setting *setting_find(const struct setting *table, const char *name, const char *resource)
 {
-	for (const struct setting *s = table; s->name; s++) {
-		bool maps = s->form == SETTING_MAP || (s->form == SETTING_ENTRY && str_same(s->resource, resource)) ||
-			    (s->form == SETTING_KEPT && str_starts(s->name, "resources_"));
-
-		if (strcasecmp(s->name, name) == 0 && maps == (resource != NULL))
+	for (const struct setting *s = table; s->name; s++)
+		if (strcasecmp(s->name, name) == 0 && has_resources(s) == (resource != NULL) &&
+		    (s->form != SETTING_ENTRY || streq(s->resource, resource)))
 			return s;
-	}
 	return NULL;
 }
 

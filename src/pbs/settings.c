@@ -4,6 +4,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_nodes.h"
 #include "kinds/pbs_values.h"
 #include "kinds/walltime.h"
 #include "pbs/nodes_view.h"
@@ -171,11 +172,11 @@ const struct setting server_settings[] = {
 
 const struct setting node_settings[] = {
 	{ "state",      "spec.unschedulable", SETTING_OFFLINE },
-	{ "np",         "stoker.dev/np",      SETTING_NOTE },
+	{ "np",         PBS_NP_ANNOTATION,    SETTING_NOTE },
 	{ "properties", "metadata.labels",    SETTING_PROPERTIES },
 	{ "ntype",      "",                   SETTING_KEPT },
 	{ "ttl",        "",                   SETTING_KEPT },
-	{ "note",       "stoker.dev/note",    SETTING_NOTE },
+	{ "note",       NOTE_ANNOTATION,      SETTING_NOTE },
 	{ NULL },
 };
 /* clang-format on */
@@ -210,15 +211,23 @@ static void add_part(json_t *list, struct str part)
 		json_array_append_new(list, jsonx_stringn(part.p, part.n));
 }
 
-/* Every node has its own name as a property, and nobody wants to read that. */
+bool setting_is_property(const json_t *node, const char *label)
+{
+	const char *property;
+
+	if (!str_starts(label, PBS_PROPERTY_LABEL))
+		return false;
+	property = label + strlen(PBS_PROPERTY_LABEL);
+	return !streq(property, pbs_host_of(node)) && !streq(property, jsonx_str_or(node, "metadata.name", ""));
+}
+
 static void add_properties(json_t *list, const json_t *node)
 {
-	const char *own = jsonx_str_or(node, "metadata.name", "");
 	const char *key;
 	json_t *v;
 
 	json_object_foreach (jsonx_at(node, "metadata.labels"), key, v)
-		if (str_starts(key, PBS_PROPERTY_LABEL) && !streq(key + strlen(PBS_PROPERTY_LABEL), own))
+		if (setting_is_property(node, key))
 			add_part(list, str_of(key + strlen(PBS_PROPERTY_LABEL)));
 }
 

@@ -43,6 +43,8 @@ void setting_show(const struct setting *s, const json_t *object, struct pbs_attr
 /* As texts of a list, for SETTING_LIST and the like; an empty array if it is not set.  Owned. */
 json_t *setting_list(const struct setting *s, const json_t *object);
 bool setting_is_list(const struct setting *s);
+/* Whether a label is a property of the node that somebody gave it: its own names are, too, and nobody did. */
+bool setting_is_property(const json_t *node, const char *label);
 /* What is kept under a name, or NULL. */
 const char *setting_kept(const json_t *object, const char *name);
 

@@ -2,6 +2,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/pbs_error.h"
+#include "kinds/pbs_nodes.h"
 #include "pbs/qmgr_print.h"
 #include "test.h"
 
@@ -223,11 +224,13 @@ TEST("a queue is printed as it was said")
 
 TEST("a node is printed as it was said, its own name left out")
 {
-	json_auto_t *node = named("G1");
+	json_auto_t *node = named("g1"); /* Kubernetes has no capital letters */
 	auto_free char *got = NULL;
 	struct err e = ERR_INIT;
 
-	jsonx_set_new(node, "metadata.labels", json_pack("{s:s}", "property.stoker.dev/G1", ""));
+	jsonx_set_new(node, "metadata.annotations", json_pack("{s:s}", PBS_HOST_ANNOTATION, "G1"));
+	jsonx_set_new(node, "metadata.labels",
+		      json_pack("{s:s,s:s}", PBS_PROPERTY_LABEL "G1", "", PBS_PROPERTY_LABEL "g1", ""));
 	CHECK_INT(say(QMGR_NODE, node, "set node G1 state = offline,np=16,properties=\"S,D\",note='a b'", &e), 0);
 	got = print(QMGR_NODE, node);
 	CHECK_STR(got, "#\n# Create and define node G1\n#\ncreate node G1\nset node G1 state = offline\n"
@@ -235,7 +238,7 @@ TEST("a node is printed as it was said, its own name left out")
 		       "set node G1 note = \"a b\"\n");
 	CHECK_INT(say(QMGR_NODE, node, "set node G1 state -= offline, properties -= S", &e), 0);
 	CHECK(!jsonx_at(node, "spec.unschedulable"));
-	CHECK_INT(json_object_size(jsonx_at(node, "metadata.labels")), 2);
+	CHECK_INT(json_object_size(jsonx_at(node, "metadata.labels")), 3);
 }
 
 TEST("refusals have PBS's numbers")
