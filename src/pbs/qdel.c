@@ -22,7 +22,9 @@ static const char usage[] =
 	"  -p   without waiting for its node (operators)\n"
 	"  -t   only these elements of an array: qdel -t 2-4 189[]\n"
 	"  -W   seconds between the two signals\n"
-	"  -a, -b, -c   taken, without effect: qdel never waits\n"
+	"  -a   taken, without effect: qdel never waits\n"
+	"  -b   the same\n"
+	"  -c   the same\n"
 	"  all  every job that you may delete\n";
 /* clang-format on */
 

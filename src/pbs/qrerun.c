@@ -13,7 +13,8 @@
 static const char usage[] =
 	"usage: qrerun [-f] [-m message] job_identifier...\n"
 	"Ends jobs that run and runs them again, under the same id.\n"
-	"  -f, -m   taken, without effect\n";
+	"  -f   taken, without effect\n"
+	"  -m   the same\n";
 /* clang-format on */
 
 /* The run of an array is that of the element that was started most often. */
