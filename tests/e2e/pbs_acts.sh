@@ -200,6 +200,7 @@ set queue batch enabled = True"
 as root qmgr <"$T/first" 2>"$T/again"
 is "said again only the queues are there already" "$(cat "$T/again")" "$(for q in batch long way; do echo "qmgr obj=$q svr=default: Queue already exists"; done)"
 is "and nothing has changed" "$(as root qmgr -c 'print server' | diff - "$T/first")" ""
+like "on a terminal it asks" "$(script -qec "env -u KUBECONFIG STOKER_SOCKET='$SOCKET' '$T/bin/qmgr'" /dev/null <<<$'p q long max_running\nquit' | tr -d '\r' | tr '\n' '|')" 'Max open servers: 9.*Qmgr: '
 is "deleted" "$(Q 'd q way,long; u s comment,keep_completed')" "[0]"
 as root qmgr <"$T/first" 2>/dev/null
 is "it comes back whole" "$(as root qmgr -c 'print server' | diff - "$T/first")" ""
