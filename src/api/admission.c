@@ -159,6 +159,7 @@ static const struct admit_rule rules[] = {
 	{ "stoker.dev", "pbsjobs", pbs_admit }, /* after pod_owner_mark: a job stays its owner's */
 	{ "stoker.dev", "pbsservers", pbs_admit_server },
 	{ "", "nodes", pbs_admit_node },
+	{ "stoker.dev", "queues", pbs_admit_queue },
 	{ NULL, NULL, owner_cycle_admit },
 	{ NULL, NULL, admit_work_rules },
 };

@@ -29,6 +29,8 @@ int pbs_admit_pod(struct api *api, const struct api_request *req, json_t *pod, c
 int pbs_admit_server(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 /* Operators take nodes out of use, and no more. */
 int pbs_admit_node(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
+/* And start, stop, enable and disable queues. */
+int pbs_admit_queue(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 void pbs_server_written(struct api *api, const json_t *obj, const json_t *old);
 void pbs_node_written(struct api *api, const json_t *obj, const json_t *old);
 

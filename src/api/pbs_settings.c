@@ -245,7 +245,9 @@ void pbs_server_written(struct api *api, const json_t *obj, const json_t *old)
 		log_warn("keep the roles of PBS managers and operators: %s, ignoring", e.text);
 }
 
-int pbs_admit_node(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
+/* Refuses what an operator changes beside these, and status, which is written by others. */
+static int keep_operator_to(struct api *api, const struct api_request *req, const json_t *obj, const json_t *old,
+			    const char *const paths[2], const char *names, struct err *e)
 {
 	json_auto_t *left = NULL;
 	json_auto_t *was = NULL;
@@ -258,15 +260,29 @@ int pbs_admit_node(struct api *api, const struct api_request *req, json_t *obj, 
 	for (int i = 0; i < 2; i++) {
 		json_t *one = i ? was : left;
 
-		jsonx_del(one, "spec.unschedulable");
-		jsonx_del(one, "metadata.annotations");
+		jsonx_del(one, paths[0]);
+		jsonx_del(one, paths[1]);
 		jsonx_del(one, "metadata.managedFields");
 	}
 	if (jsonx_equal(json_object_get(left, "metadata"), json_object_get(was, "metadata")) &&
 	    jsonx_equal(json_object_get(left, "spec"), json_object_get(was, "spec")))
 		return 0;
 	return err_set(e, ERR_FORBIDDEN,
-		       "nodes \"%.253s\" is forbidden: operators change spec.unschedulable and annotations only: "
+		       "%s \"%.253s\" is forbidden: operators change %s only: "
 		       "PBS 15007: Unauthorized Request  MSG=operation not permitted",
-		       jsonx_str_or(obj, "metadata.name", ""));
+		       req->kind->plural, jsonx_str_or(obj, "metadata.name", ""), names);
+}
+
+int pbs_admit_node(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
+{
+	static const char *const paths[2] = { "spec.unschedulable", "metadata.annotations" };
+
+	return keep_operator_to(api, req, obj, old, paths, "spec.unschedulable and annotations", e);
+}
+
+int pbs_admit_queue(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
+{
+	static const char *const paths[2] = { "spec.enabled", "spec.started" };
+
+	return keep_operator_to(api, req, obj, old, paths, "spec.enabled and spec.started", e);
 }

@@ -108,11 +108,12 @@ static const struct default_rule own_basic[] = {
 	{ "create", "stoker.dev", "tokens" }, /* for oneself only: authn_check_token_write() */
 };
 
-/* PBSServer's operators and managers; pbs_settings.c keeps the bindings, pbs_change.c and pbs_admit_node() what of an
- * object they may change.  None of them submits jobs as somebody else. */
+/* PBSServer's operators and managers; pbs_settings.c keeps the bindings, pbs_change.c, pbs_admit_node() and
+ * pbs_admit_queue() what of an object they may change.  None of them submits jobs as somebody else. */
 static const struct default_rule pbs_operator[] = {
 	{ "delete get list patch update watch", "stoker.dev", "pbsjobs" },
 	{ "patch update", "", "nodes" },
+	{ "patch update", "stoker.dev", "queues" },
 };
 
 static const struct default_rule pbs_manager[] = {

@@ -224,6 +224,11 @@ is "the owner cannot lift that" "$(said $ALICE qrls -h o "$busy")" "qrls: Unauth
 is "an operator can" "$(said $OPER qrls -h uo "$busy") $(spec "$busy" .hold)" "[0] n"
 is "what a job runs is its owner's word" "$(said $OPER qalter -S /bin/evil "$w2" | sed 's/:[^:]*word/: .../')" "qalter: Unauthorized Request  MSG=operation not permitted: ... $w2
 [159]"
+is "an operator stops and starts queues" "$(said $OPER qstop batch)$(said $OPER qstart @$server)$(said $ALICE qstop batch)" "[0][0]qstop: Unauthorized Request  batch
+[159]"
+is "and takes nodes out of use" "$(said $OPER qmgr -c "s n $NODE state = offline")$(said $OPER qmgr -c "s n $NODE state = free")" "[0][0]"
+is "but sets no limits" "$(said $OPER qmgr -c 's q batch max_running = 1')" "qmgr obj=batch svr=default: Unauthorized Request  MSG=operation not permitted
+[2]"
 is "qrun" "$(said $OPER qrun -H "$NODE" "$w3") $(spec "$w3" '[.runNow,.runHosts]')" "[0] [true,[\"$NODE\"]]"
 is "qdel of all, by an operator" "$(said $OPER qdel all)" "[0]"
 ok "ends everyone's" state "$w2" C

@@ -498,7 +498,7 @@ TEST("managers and operators follow the server's lists")
 {
 	struct server s = lab_new();
 	struct api_request req = server_request(&s, VERB_PATCH, SERVERS, "", "default");
-	json_auto_t *a = NULL, *b = NULL, *c = NULL, *d = NULL, *e = NULL, *f = NULL;
+	json_auto_t *a = NULL, *b = NULL, *c = NULL, *d = NULL, *e = NULL, *f = NULL, *g = NULL, *h = NULL;
 
 	req.patch = PATCH_MERGE;
 	req.caller = &bin_user;
@@ -520,8 +520,16 @@ TEST("managers and operators follow the server's lists")
 	e = server_call(&s, &req, "{'metadata':{'labels':{'a':'b'}}}");
 	CHECK_STR(s.message,
 		  "nodes \"g1\" is forbidden: operators change spec.unschedulable and annotations only: " DENIED);
+	req = server_request(&s, VERB_PATCH, QUEUES, "", "batch");
+	req.patch = PATCH_MERGE;
+	req.caller = &daemon_user;
+	g = server_call(&s, &req, "{'spec':{'started':false,'enabled':false}}");
+	CHECK_STR(s.message, "");
+	h = server_call(&s, &req, "{'spec':{'started':true,'priority':3}}");
+	CHECK_STR(s.message,
+		  "queues \"batch\" is forbidden: operators change spec.enabled and spec.started only: " DENIED);
 	settings(&s, "'operators':null");
-	f = server_call(&s, &req, "{'spec':{'unschedulable':false}}");
+	f = server_call(&s, &req, "{'spec':{'started':true}}");
 	CHECK(!f);
 	CHECK(!server_has(&s, "rbac.authorization.k8s.io/v1/clusterrolebindings", "", "stoker:pbs-operators"));
 	CHECK(server_has(&s, "rbac.authorization.k8s.io/v1/clusterrolebindings", "", "stoker:pbs-managers"));
