@@ -129,3 +129,11 @@ void pbs_size_kb_text(int64_t bytes, char out[PBS_TEXT])
 {
 	snprintf(out, PBS_TEXT, "%" PRId64 "kb", bytes / 1024 + (bytes % 1024 > 0));
 }
+
+bool pbs_root_quota_parse(const char *text, int64_t *ret_bytes)
+{
+	const char *equals = strrchr(text, '=');
+
+	return text[0] == '/' && equals && equals - text > 1 && !strchr("/=", equals[-1]) && !strstr(text, "/..") &&
+	       pbs_size_parse(equals + 1, ret_bytes) && *ret_bytes > 0;
+}

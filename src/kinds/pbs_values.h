@@ -22,4 +22,7 @@ bool pbs_size_normal(const char *text, char out[PBS_TEXT]);
 /* Of what was used: whole kilobytes, 5640kb. */
 void pbs_size_kb_text(int64_t bytes, char out[PBS_TEXT]);
 
+/* What each user may take of a directory that users share: /ghome=50gb. */
+bool pbs_root_quota_parse(const char *text, int64_t *ret_bytes);
+
 #endif

@@ -7,6 +7,7 @@
 #include "kinds/cells.h"
 #include "kinds/core.h"
 #include "kinds/pbs_id.h"
+#include "kinds/pbs_values.h"
 #include "kinds/rest.h"
 #include "kinds/rest_rules.h"
 
@@ -45,6 +46,8 @@ static const struct field spec_fields[] = {
 	FL(0, "hostRoots", STRING, .dflt = "[\"/ghome\",\"/gdata\"]",
 	   .doc = "Directories of this machine that jobs in containers see, if they are there."),
 	FL(0, "readOnlyRoots", STRING, .dflt = "[\"/gpub\"]", .doc = "The same, but they cannot be written."),
+	FL(0, "rootQuotas", STRING, .flags = FIELD_SET,
+	   .doc = "What each user may take of them, such as /ghome=50gb: chk_quota reports it, nothing enforces it."),
 	F(0, "registry", STRING, .dflt = "\"bit:5000\"", .doc = "Where images of startdocker come from."),
 	F(0, "walltimeExitStatus", INT32, .dflt = "-11",
 	  .doc = "Exit status of jobs that ran too long: -11 as Torque has it, or 271."),
@@ -82,6 +85,18 @@ static void check_roots(const json_t *obj, const char *field, const struct path 
 	}
 }
 
+static void check_quotas(const json_t *obj, const struct path *at, struct err *e)
+{
+	json_t *v;
+	size_t i;
+	int64_t bytes;
+
+	json_array_foreach (json_object_get(obj, "rootQuotas"), i, v)
+		if (!pbs_root_quota_parse(json_string_value(v), &bytes))
+			path_invalid(PATH_INDEX(PATH_FIELD(at, "rootQuotas"), i), e, v,
+				     "must be an absolute path and a size, such as /ghome=50gb");
+}
+
 static bool is_server_name(const char *s)
 {
 	for (const char *c = s; *c; c++)
@@ -107,6 +122,7 @@ static void spec_validate(const json_t *obj, const struct path *at, struct err *
 	check_users(obj, "operators", at, e);
 	check_roots(obj, "hostRoots", at, e);
 	check_roots(obj, "readOnlyRoots", at, e);
+	check_quotas(obj, at, e);
 }
 
 static const struct message spec = MESSAGE("dev.stoker.v1.PBSServerSpec", spec_fields,

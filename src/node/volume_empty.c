@@ -5,7 +5,6 @@
  * whoever asked evicts.  A small tree is counted on the spot, a large one by a process of its own (volume_job.c), whose
  * last figure is used meanwhile.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,11 +15,11 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "base/tree_size.h"
 #include "kinds/quantity.h"
 #include "node/volume_parts.h"
 
 #define INLINE_FILES 2000 /* about 5 ms when cached */
-#define DEEPEST      128  /* open directories of one walk */
 #define DIR_MODE     0777 /* Kubernetes' */
 
 int volume_make_dir(const char *path, mode_t mode, struct err *e)
@@ -95,55 +94,14 @@ int volume_empty_prepare(const struct volume *v, struct err *e)
 
 /* ---- how much is in it ---- */
 
-struct count {
-	int64_t bytes;
-	int64_t left; /* files that may still be looked at */
-	dev_t dev;
-};
-
-/* Takes fd.  A file with several names counts once: a part of it under each. */
-static void count_dir(struct count *c, int fd, int depth)
-{
-	DIR *d = fdopendir(fd);
-	struct stat st;
-
-	if (!d) {
-		close(fd);
-		return;
-	}
-	for (struct dirent *de = readdir(d); de && c->left > 0; de = readdir(d)) {
-		int sub;
-
-		if (streq(de->d_name, ".") || streq(de->d_name, ".."))
-			continue;
-		c->left--;
-		if (fstatat(fd, de->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_dev != c->dev)
-			continue;
-		c->bytes += (int64_t)st.st_blocks * 512 / (S_ISDIR(st.st_mode) ? 1 : (int64_t)st.st_nlink);
-		if (!S_ISDIR(st.st_mode) || depth >= DEEPEST)
-			continue;
-		sub = openat(fd, de->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (sub >= 0)
-			count_dir(c, sub, depth + 1);
-	}
-	closedir(d);
-}
-
 /* Bytes; *ret_whole is false if there was more than `files` of them. */
 static int64_t count_tree(const char *path, int64_t files, bool *ret_whole)
 {
-	struct count c = { .left = files };
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct stat st;
+	struct tree_size t = { .left = files };
 
-	*ret_whole = true;
-	if (fd < 0)
-		return 0;
-	if (fstat(fd, &st) == 0)
-		c.dev = st.st_dev;
-	count_dir(&c, fd, 0);
-	*ret_whole = c.left > 0;
-	return c.bytes;
+	(void)tree_size(path, &t);
+	*ret_whole = t.left > 0;
+	return t.bytes;
 }
 
 static void count_in_child(const void *arg, struct sbuf *result)

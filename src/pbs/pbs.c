@@ -38,6 +38,7 @@ static const struct pbs_program programs[] = {
 	{ "tracejob", tracejob_main },
 	{ "chk_gpuused", chk_gpuused_main },
 	{ "chk_res", chk_res_main },
+	{ "chk_quota", chk_quota_main },
 	{ "k_log", k_log_main },
 	{ "dockerlog", dockerlog_main },
 	{ "getallreposimages", getallreposimages_main },

@@ -87,6 +87,7 @@ int chk_gpu_main(struct pbs *p, int argc, char **argv);
 int tracejob_main(struct pbs *p, int argc, char **argv);
 int chk_gpuused_main(struct pbs *p, int argc, char **argv);
 int chk_res_main(struct pbs *p, int argc, char **argv);
+int chk_quota_main(struct pbs *p, int argc, char **argv);
 int k_log_main(struct pbs *p, int argc, char **argv);
 int dockerlog_main(struct pbs *p, int argc, char **argv);
 int getallreposimages_main(struct pbs *p, int argc, char **argv);

@@ -167,6 +167,7 @@ const struct setting server_settings[] = {
 	{ "registry",                    "spec.registry",                 SETTING_TEXT, NULL, "bit:5000" },
 	{ "host_roots",                  "spec.hostRoots",                SETTING_LIST, NULL, "/ghome,/gdata" },
 	{ "read_only_roots",             "spec.readOnlyRoots",            SETTING_LIST, NULL, "/gpub" },
+	{ "root_quotas",                 "spec.rootQuotas",               SETTING_LIST, NULL, "" },
 	{ NULL },
 };
 

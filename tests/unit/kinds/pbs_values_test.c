@@ -114,3 +114,32 @@ TEST("what was used is shown in whole kilobytes")
 	pbs_size_kb_text(0, text);
 	CHECK_STR(text, "0kb");
 }
+
+TEST("a quota is a directory and a size")
+{
+	static const struct {
+		const char *text;
+		int64_t bytes; /* -1: it is none */
+	} rows[] = {
+		{ "/ghome=50gb", 50ll << 30 },
+		{ "/g=a=1kb", 1024 },
+		{ "/g/h=1", 1 },
+		{ "ghome=50gb", -1 },
+		{ "/=1gb", -1 },
+		{ "/ghome/=1gb", -1 },
+		{ "/ghome=", -1 },
+		{ "/ghome", -1 },
+		{ "/g/../h=1", -1 },
+		{ "", -1 },
+		{ "/ghome=0gb", -1 },
+		{ "/ghome==1", -1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		int64_t bytes = -1;
+
+		CHECK(pbs_root_quota_parse(rows[i].text, &bytes) == (rows[i].bytes >= 0));
+		if (rows[i].bytes >= 0)
+			CHECK_INT(bytes, rows[i].bytes);
+	}
+}

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/jsonx.h"
+#include "base/mem.h"
 #include "pbs/gpu_board.h"
 #include "pbs/gpu_card.h"
 #include "pbs/kernel_log.h"
 #include "pbs/processes.h"
+#include "pbs/quota.h"
 #include "pbs/report.h"
 #include "pbs/trace.h"
 #include "test.h"
@@ -203,4 +206,40 @@ TEST("a job's life is told in order, from all sources")
 			    "Exit_status=0 resources_used.cput=00:00:07\n"));
 	CHECK(!strstr(out.p, "02:00:00"));
 	sbuf_done(&out);
+}
+
+TEST("chk_quota says what is taken of how much, and what it does not know")
+{
+	static const struct {
+		struct tree_size used;
+		int why;
+		int64_t quota;
+		const char *row;
+	} rows[] = {
+		{ { .bytes = 0 }, 0, 50ll << 30, "/g/u                                  0kb       50gb    0%\n" },
+		{ { .bytes = 12ll << 30 },
+		  0,
+		  50ll << 30,
+		  "/g/u                                 12gb       50gb   24%\n" },
+		{ { .bytes = 3 << 19 },
+		  0,
+		  1 << 20,
+		  "/g/u                                1.5mb      1.0mb  150%  over\n" },
+		{ { .bytes = 1023 << 10, .unread = 1 },
+		  0,
+		  1 << 20,
+		  "/g/u                               1023kb      1.0mb  100%  at least: not all of it can be read\n" },
+		{ { 0 },
+		  ENOENT,
+		  1ll << 40,
+		  "/g/u                                    -      1.0tb     -  No such file or directory\n" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct sbuf out = SBUF(4096);
+
+		quota_row("/g/u", &rows[i].used, rows[i].why, rows[i].quota, &out);
+		CHECK_STR(out.p, rows[i].row);
+		sbuf_done(&out);
+	}
 }
