@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/node_object.h"
 
+#include "kinds/pbs_nodes.h"
+
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -22,7 +24,9 @@ static const char *condition_status(const json_t *status, const char *type)
 
 TEST("a node says what it has, and why it is not ready")
 {
-	struct node_facts f = { .name = "box", .ip = "192.0.2.1", .runtime = "crun", .dir = "/", .problem = "no crun" };
+	struct node_facts f = {
+		.name = "box", .host = "Box", .ip = "192.0.2.1", .runtime = "crun", .dir = "/", .problem = "no crun"
+	};
 	json_auto_t *status = node_status(&f);
 	json_auto_t *meta = node_metadata(&f);
 
@@ -30,6 +34,10 @@ TEST("a node says what it has, and why it is not ready")
 	CHECK_STR(jsonx_str(json_array_get(json_object_get(status, "conditions"), 3), "message"), "no crun");
 	CHECK(jsonx_str(status, "capacity.memory") != NULL);
 	CHECK_STR(json_string_value(json_object_get(json_object_get(meta, "labels"), "kubernetes.io/hostname")), "box");
+	json_auto_t *node = json_pack("{s:O}", "metadata", meta);
+	CHECK_STR(pbs_host_of(node), "Box");
+	CHECK(json_object_get(json_object_get(meta, "labels"), PBS_PROPERTY_LABEL "box"));
+	CHECK(json_object_get(json_object_get(meta, "labels"), PBS_PROPERTY_LABEL "Box"));
 	f.problem = NULL;
 	json_auto_t *well = node_status(&f);
 
