@@ -180,9 +180,9 @@ ok "who was suspended goes on when it may" stands S
 job image '{"script": "cat $1; echo said >&2", "hold": "u"}'
 uid=$(api GET "$JOBS/${N[image]}" | jq -r .metadata.uid)
 api POST "$PODS" -H 'Content-Type: application/json' -o /dev/null -d "$(jq -n --arg n "${N[image]}" --arg uid "$uid" \
-	--argjson u "$(id -u "$U")" --arg id "${N[image]}.${id#*.}" '{apiVersion: "v1", kind: "Pod", metadata: {name: ($n + "-0"),
+	--argjson u "$(id -u "$U")" --argjson g "$(id -g "$U")" --arg id "${N[image]}.${id#*.}" '{apiVersion: "v1", kind: "Pod", metadata: {name: ($n + "-0"),
 	ownerReferences: [{apiVersion: "stoker.dev/v1", kind: "PBSJob", name: $n, uid: $uid, controller: true}]},
-	spec: {restartPolicy: "Never", automountServiceAccountToken: false, securityContext: {runAsUser: $u, runAsGroup: $u},
+	spec: {restartPolicy: "Never", automountServiceAccountToken: false, securityContext: {runAsUser: $u, runAsGroup: $g},
 	containers: [{name: "job", image: "host", command: ["/bin/sh", "/var/spool/pbs/spool/\($id).SC",
 	"/var/spool/pbs/aux/\($id)"], volumeMounts: [{name: "pbs", mountPath: "/var/spool/pbs"}]}],
 	volumes: [{name: "pbs", csi: {driver: "pbs.stoker.dev"}}]}}')"
