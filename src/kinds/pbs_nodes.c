@@ -419,3 +419,9 @@ const char *pbs_host_of(const json_t *node)
 
 	return host ? host : jsonx_str_or(node, "metadata.name", "");
 }
+
+void pbs_node_name(const char *host, struct sbuf *out)
+{
+	for (; *host; host++)
+		sbuf_addc(out, (char)tolower((unsigned char)*host));
+}

@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "base/err.h"
+#include "base/str.h"
 
 /* Of a Node: a property is a label of this prefix; how many slots it has, if not as many as processors; and its name as
  * the machine writes it, for Kubernetes has no capital letters. */
@@ -45,6 +46,8 @@ int pbs_select_parse(const char *text, struct pbs_nodes *ret, struct err *e);
 int pbs_nodes_of(const json_t *resources, struct pbs_nodes *ret, struct err *e);
 /* The name that people and PBS know a Node by; borrowed. */
 const char *pbs_host_of(const json_t *node);
+/* The other way: the Node's own name, appended. */
+void pbs_node_name(const char *host, struct sbuf *out);
 void pbs_nodes_done(struct pbs_nodes *n);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "client/client.h"
+#include "kinds/pbs_nodes.h"
 #include "pbs/about.h"
 #include "pbs/gpu_card.h"
 
@@ -38,6 +39,7 @@ static bool run_smi(void)
 int chk_gpuused_main(struct pbs *p, int argc, char **argv)
 {
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
+	auto_sbuf struct sbuf object = SBUF(LIMIT_URL);
 	auto_sbuf struct sbuf host = SBUF(256);
 	auto_sbuf struct sbuf out = SBUF(1u << 20);
 	json_auto_t *node = NULL;
@@ -53,7 +55,8 @@ int chk_gpuused_main(struct pbs *p, int argc, char **argv)
 	if (strcasecmp(name, host.p) == 0 && (printf("====Node %s====\n", name), run_smi()))
 		return 0;
 	sbuf_adds(&path, "/api/v1/nodes/");
-	client_escape(&path, name);
+	pbs_node_name(name, &object);
+	client_escape(&path, object.p);
 	if (pbs_get(p, path.p, &node, &e) < 0 && e.kind == ERR_NOT_FOUND) {
 		fprintf(stderr, "chk_gpuused: there is no node %s\n", name);
 		return 1;

@@ -113,6 +113,8 @@ static int take_script(struct qsub *q, struct err *e)
 			return -1;
 		script = sbuf_str(&filtered);
 	}
+	if (!script.n)
+		return err_set(e, ERR_INVALID, "the script is empty");
 	if (script_check(script, e) < 0)
 		return -1;
 	return script_scan(script, prefix ? prefix : "#PBS", on_directive, q, &q->script, e);
