@@ -47,7 +47,7 @@ static int max_wait(struct monitor *m, int64_t now)
 
 static void prepare(struct monitor *m, struct pollfd *fds, bool flood)
 {
-	bool read_output = !flood && !serve_someone_behind(m), read_input = !m->input_n;
+	bool read_output = !flood && !m->unseen && !serve_someone_behind(m), read_input = !m->input_n;
 
 	fds[SLOT_SIGNAL] = (struct pollfd){ .fd = m->signal_fd, .events = POLLIN };
 	fds[SLOT_LISTEN] = (struct pollfd){ .fd = m->listen_fd, .events = POLLIN };
@@ -144,6 +144,7 @@ static void init(struct monitor *m, void **stack)
 	m->stdin_open = text_has(flags, MONITOR_FLAG_STDIN);
 	m->stdin_once = text_has(flags, MONITOR_FLAG_ONCE);
 	m->process = text_has(flags, MONITOR_FLAG_PROCESS);
+	m->unseen = m->process && m->tty;
 	m->files = m->process || text_has(flags, MONITOR_FLAG_FILES);
 	m->log.path = m->argv[MONITOR_ARG_LOG];
 	m->log.fd = m->listen_fd = m->stdin_fd = m->console_fd = m->pid_fd = -1;

@@ -56,6 +56,7 @@ struct monitor {
 	char **argv, **envp;
 	bool hide, tty, stdin_open, stdin_once;
 	bool process, files;
+	bool unseen; /* a process with a terminal is for somebody: nothing is read from it before they are there */
 	int listen_fd, signal_fd, state_fd;
 	int stdin_fd;    /* where input goes; with a terminal its master, as streams[0].fd */
 	bool stdin_over; /* closes when what is pending has been written */

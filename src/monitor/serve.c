@@ -152,6 +152,7 @@ static void obey(struct monitor *m, struct conn *c, const struct monitor_command
 		break;
 	case MONITOR_ATTACH:
 		c->kind = MONITOR_ATTACH;
+		m->unseen = false;
 		break;
 	case MONITOR_RESIZE:
 		resize(m, command);

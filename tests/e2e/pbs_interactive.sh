@@ -31,10 +31,11 @@ END
 id=$(as_user "$T/bin/qsub" -W block=true a.pbs)
 is "a job ran, and qsub ended as it did" $? 5
 is "its output is in the file it named" "$(cat "$H/$id.out")" "testjob in $H"
-out=$(terminal ready $'echo in=$PBS_ENVIRONMENT at=$PWD $((6 * 7)); exit 4\n' -- "$T/bin/qsub" -I -l nodes=1)
+echo "PS1='stoker> '" >"$H/.profile"
+out=$(terminal 'stoker> ' $'echo in=$PBS_ENVIRONMENT at=$PWD $((6 * 7)); exit 4\n' -- "$T/bin/qsub" -I -l nodes=1)
 is "a session ends well, whatever its shell says" $? 0
 like "it is announced" "$out" '^qsub: waiting for job [0-9]+\.[^ ]+ to start$'
-like "then there is a shell" "$out" "^in=PBS_INTERACTIVE at=$H 42\$"
+like "then there is a shell, and its prompt has not been missed" "$out" "^in=PBS_INTERACTIVE at=$H 42\$"
 like "and its end is told" "$out" '^qsub: job [0-9]+\.[^ ]+ completed$'
 out=$(terminal 'to start' ^C '? ' $'y\n' -- "$T/bin/qsub" -I -h)
 is "who gives up while it waits is asked" "$? $(grep -c 'Do you wish to terminate' <<<"$out")" "1 1"
