@@ -189,6 +189,7 @@ void end_container(struct monitor *m, int status)
 	const char *cgroup = m->argv[MONITOR_ARG_CGROUP];
 	int group = cgroup[0] ? (int)sys_open(cgroup, O_PATH | O_DIRECTORY, 0) : -1;
 	int signo = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	static const char too_much[] = "=>> PBS: job killed: mem exceeded limit\n";
 
 	m->record.finished_us = sys_clock_wall_us();
 	m->record.code = signo ? 128 + signo : WEXITSTATUS(status);
@@ -202,6 +203,8 @@ void end_container(struct monitor *m, int status)
 	drain(m, group);
 	sys_close(group);
 	m->record.oom = m->record.code && out_of_memory(m->argv[MONITOR_ARG_OOM]);
+	if (m->record.oom && m->files)
+		files_say(m, &m->streams[1], too_much, sizeof(too_much) - 1);
 	m->record.dropped = m->log.dropped;
 	m->record.state = MONITOR_ENDED;
 	sys_close(m->pid_fd);

@@ -140,6 +140,9 @@ is "an empty one is none" "$(a 'qsub; echo [$?]')" "qsub: the script is empty
 is "root has no jobs" "$(cd / && STOKER_SOCKET=$SOCKET "$T/bin/qsub" "$(home $A)/myjob.pbs" 2>&1; echo "[$?]")" "qsub can not be run as root
 [1]"
 
+long=$(a 'echo sleep 1000 | qsub -N long -l walltime=1 -j oe')
+big=$(a 'qsub -N big -l mem=20mb -- /usr/bin/python3 -c "x = bytearray(200 << 20)"')
+
 # ---- queues ----
 is "mcc is a laboratory's" "$(b 'echo true | qsub -q mcc; echo [$?]')" \
 	"qsub: submit error (Unauthorized Request  MSG=user ACL rejected the submitting user: user $B@$(hostname -s), queue mcc)
@@ -160,6 +163,11 @@ ok "the next has its turn" state "$t2" C
 is "longer is refused also afterwards" "$(a "h=\$(echo true | qsub -h -q test); qalter -l walltime=1:00:00 \$h; echo [\$?]; qdel \$h" | sed 's/ [0-9]*\.Ghead$//')" \
 	"qalter: Job exceeds queue resource limits MSG=cannot satisfy queue max walltime requirement
 [190]"
+
+ended "$long"
+like "who takes too long reads it" "$(job "$long" exit_status) $(cat "$(home $A)/long.o${long%%.*}")" '^-11 =>> PBS: job killed: walltime [2-9] exceeded limit 1$'
+ended "$big"
+is "who takes too much memory, too" "$(job "$big" exit_status) $(cat "$(home $A)/big.e${big%%.*}")" '-10 =>> PBS: job killed: mem exceeded limit'
 
 # ---- each other's jobs ----
 script $A secret.pbs <<-'END'
