@@ -94,13 +94,14 @@ ok "and deleted before it ran" state g C
 is "without a status" "$(field g exitStatus)" ""
 
 # Dependencies.
-job p '' 1.5 0
+job p '"hold":"u"' 0.1 0
 P=$(id p)
 job q '"dependencies":[{"type":"afternotok","jobs":["'"$P"'"]}]' 0.1
 Q=$(id q)
 job r '"dependencies":[{"type":"afterok","jobs":["'"$Q"'"]}]' 0.1
 job s '"dependencies":[{"type":"afterok","jobs":["'"$P"'"]}]' 0.1
 ok "afterok waits" is_in s H
+alter p '"hold":"n"'
 ok "and runs after success" state s C
 is "itself well" "$(field s exitStatus)" 0
 ok "afternotok is deleted" state q C
