@@ -83,6 +83,10 @@ is "what runs is not moved" "$(said $ALICE qmove batch "$a")" "qmove: Request in
 [170]"
 is "nor are its nodes changed" "$(said $ALICE qalter -l nodes=2 "$a")" "qalter: Cannot modify attribute while job running  MSG=Resource_List $a
 [169]"
+is "it may take less time" "$(said $ALICE qalter -l walltime=1:00:00 "$a") $(spec "$a" .resources.walltime)" "[0] 01:00:00"
+is "but not more" "$(said $ALICE qalter -l walltime=2:00:00 "$a")" "qalter: Unauthorized Request  MSG=operation not permitted $a
+[159]"
+is "an administrator gives more" "$(said root qalter -l walltime=2:00:00 "$a") $(spec "$a" .resources.walltime)" "[0] 02:00:00"
 is "qdel with a reason" "$(said $ALICE qdel -m 'too slow' "$a")" "[0]"
 ok "it ends" state "$a" C
 is "with 271" "$(status "$a" .exitStatus)" 271
@@ -110,6 +114,16 @@ like "a time, too" "$(spec "$w" .executionTime)" '^20(29-12-31|30-01-01)T'
 like "a bad value" "$(said $ALICE qalter -p 5000 "$w" | tr '\n' '|')" '^\[qalter: illegal -p value\]\|\|usage: qalter .*\|\[2\]\|$'
 like "no job" "$(said $ALICE qalter -N x | tr '\n' '|')" '^usage: qalter .*\|\[2\]\|$'
 is "qalter releases" "$(said $ALICE qalter -h n "$w") $(spec "$w" .hold)" "[0] n"
+first=$(submit -h)
+is "qalter of what it waits for" "$(said $ALICE qalter -W "depend=afterok:$first" "$w") $(spec "$w" '.dependencies[0].type')" "[0] afterok"
+is "and no more" "$(said $ALICE qalter -W depend= "$w") $(spec "$w" .dependencies)" "[0] []"
+holders=()
+for letter in u o s; do
+	as root qhold -h $letter "$first" &
+	holders+=($!)
+done
+wait "${holders[@]}"
+is "holds at the same time do not undo each other" "$(spec "$first" .hold)" uos
 w2=$(submit -h)
 w3=$(submit -h)
 is "qorder" "$(said $ALICE qorder "$w2" "$w3")" "[0]"
