@@ -164,9 +164,9 @@ const struct setting server_settings[] = {
 	{ "qstat_layout",                "spec.qstatLayout",              SETTING_NUMBER, NULL, "6" },
 	{ "exec_host_style",             "spec.execHostStyle",            SETTING_NUMBER, NULL, "6" },
 	{ "walltime_exit_status",        "spec.walltimeExitStatus",       SETTING_NUMBER, NULL, "-11" },
-	{ "registry",                    "spec.registry",                 SETTING_TEXT, NULL, "bit:5000" },
-	{ "host_roots",                  "spec.hostRoots",                SETTING_LIST, NULL, "/ghome,/gdata" },
-	{ "read_only_roots",             "spec.readOnlyRoots",            SETTING_LIST, NULL, "/gpub" },
+	{ "registry",                    "spec.registry",                 SETTING_TEXT, NULL, "" },
+	{ "host_roots",                  "spec.hostRoots",                SETTING_LIST, NULL, "" },
+	{ "read_only_roots",             "spec.readOnlyRoots",            SETTING_LIST, NULL, "" },
 	{ "root_quotas",                 "spec.rootQuotas",               SETTING_LIST, NULL, "" },
 	{ NULL },
 };

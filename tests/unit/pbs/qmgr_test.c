@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "kinds/pbs_error.h"
 #include "kinds/pbs_nodes.h"
+#include "kinds/rest.h"
 #include "pbs/qmgr_print.h"
 #include "test.h"
 
@@ -294,6 +295,28 @@ TEST("list shows what is asked for")
 	CHECK_INT(qmgr_parse(str_of("list queue q enabled,total_jobs"), &c, &at, &e), 0);
 	qmgr_list(QMGR_QUEUE, "q", &a, &c, &some);
 	CHECK_STR(some.p, "Queue q\n\ttotal_jobs = 2\n\tenabled = True\n\n");
+}
+
+TEST("what is left out of print is what an object has by itself")
+{
+	static const struct {
+		enum qmgr_object kind;
+		const struct kind *of;
+	} rows[] = { { QMGR_SERVER, &kind_pbsserver }, { QMGR_QUEUE, &kind_queue } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *object = named("x");
+
+		json_object_set_new(object, "spec", json_object());
+		kind_default(rows[i].of, object);
+		for (const struct setting *s = qmgr_settings(rows[i].kind); s->name; s++) {
+			auto_attributes struct pbs_attributes a = { 0 };
+
+			setting_show(s, object, &a);
+			if (s->plain && (a.n || (*s->plain != 0) != (jsonx_at(object, s->path) != NULL)))
+				test_fail(__FILE__, __LINE__, "%s is not \"%s\" by default", s->name, s->plain);
+		}
+	}
 }
 
 /* ---- by chance ---- */
