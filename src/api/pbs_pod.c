@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pbs_pod.c - runtimeClassName host-process: a pod without a sandbox, a process of the machine itself
+/* pbs_pod.c - pods of PBS jobs: processes of the machine itself, and containers inside such a job
  *
+ * runtimeClassName host-process is a pod without a sandbox.
  * Such a pod takes everything it runs from its PBSJob, as the job's owner.  So only the server makes one, for a job
  * that is there, and whose owner has an account on this machine; pod_owner.c has made sure whose the pod is.
  */
@@ -9,6 +10,7 @@
 #include "api/pod_owner.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pod_security.h"
 
 static int refuse(const json_t *pod, const char *why, struct err *e)
 {
@@ -36,12 +38,76 @@ static int find_job(struct api *api, const char *ns, const json_t *pod, json_t *
 	return 0;
 }
 
+/* ---- inside a job ---- */
+
+static int refuse_inside(const json_t *pod, const char *why, struct err *e)
+{
+	return err_set(e, ERR_FORBIDDEN,
+		       "pods \"%.253s\" is forbidden: metadata.annotations[" POD_IN_JOB_ANNOTATION "]: \"%.253s\": %s",
+		       jsonx_str_or(pod, "metadata.name", jsonx_str_or(pod, "metadata.generateName", "")),
+		       work_note(pod, POD_IN_JOB_ANNOTATION), why);
+}
+
+static bool asks_for_room(const json_t *spec)
+{
+	for (size_t l = 0; l < ARRAY_SIZE(pod_container_lists); l++) {
+		json_t *c;
+		size_t i;
+
+		json_array_foreach (json_object_get(spec, pod_container_lists[l]), i, c)
+			if (json_object_size(jsonx_at(c, "resources.requests")) ||
+			    json_object_size(jsonx_at(c, "resources.limits")))
+				return true;
+	}
+	return false;
+}
+
+static const char *not_inside(const json_t *host, const json_t *pod)
+{
+	const char *phase = jsonx_str_or(host, "status.phase", "");
+
+	if (!str_same(jsonx_str(host, "spec.runtimeClassName"), PBS_HOST_CLASS))
+		return "it is no process of a PBS job";
+	if (!*work_note(host, POD_UID_ANNOTATION) ||
+	    !streq(work_note(host, POD_UID_ANNOTATION), work_note(pod, POD_UID_ANNOTATION)))
+		return "it is another user's";
+	if (!*jsonx_str_or(host, "spec.nodeName", "") || jsonx_at(host, "metadata.deletionTimestamp") ||
+	    (!streq(phase, "Running") && !streq(phase, "Pending")))
+		return "it does not run";
+	if (asks_for_room(json_object_get(pod, "spec")))
+		return "containers in a job use the job's room: resources must be left out";
+	return NULL;
+}
+
+/* It is where the job is, has what the job has, and goes with the job.  Nobody else needs to find room for it. */
+static int go_inside(struct api *api, const struct api_request *req, json_t *pod, struct err *e)
+{
+	struct stored_kind pods = { .group = "", .version = "v1", .plural = "pods" };
+	json_auto_t *host = NULL;
+	const char *why, *uid;
+
+	if (stored_get(api, &pods, req->ns, work_note(pod, POD_IN_JOB_ANNOTATION), &host, e) < 0)
+		return e->kind == ERR_NOT_FOUND ? refuse_inside(pod, "there is no such pod", e) : -1;
+	why = not_inside(host, pod);
+	if (why)
+		return refuse_inside(pod, why, e);
+	uid = jsonx_str_or(host, "metadata.uid", "");
+	jsonx_set_new(pod, "spec.nodeName", jsonx_string(jsonx_str_or(host, "spec.nodeName", "")));
+	jsonx_set_new(pod, "metadata.ownerReferences",
+		      json_pack("[{s:s, s:s, s:o, s:o}]", "apiVersion", "v1", "kind", "Pod", "name",
+				jsonx_string(jsonx_str_or(host, "metadata.name", "")), "uid", jsonx_string(uid)));
+	json_object_set_new(jsonx_at(pod, "metadata.annotations"), POD_IN_JOB_UID_ANNOTATION, jsonx_string(uid));
+	return 0;
+}
+
 int pbs_admit_pod(struct api *api, const struct api_request *req, json_t *pod, const json_t *old, struct err *e)
 {
 	json_auto_t *job = NULL;
 	const struct account *acc;
 	const char *owner;
 
+	if (!old && *work_note(pod, POD_IN_JOB_ANNOTATION))
+		return go_inside(api, req, pod, e);
 	if (old || !str_same(jsonx_str(pod, "spec.runtimeClassName"), PBS_HOST_CLASS))
 		return 0;
 	if (!pbs_is_admin(req->caller))

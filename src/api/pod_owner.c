@@ -9,6 +9,7 @@
 #include "api/pod_owner.h"
 
 #include "api/accounts.h"
+#include "api/pbs.h"
 #include "api/pod_rights.h"
 #include "api/stored.h"
 #include "api/verbs.h"
@@ -149,6 +150,7 @@ void pod_owner_keep_notes(const struct caller *c, json_t *pod, const json_t *old
 		{ GROUP_ANNOTATION, false, false },     { POD_GPUS_ANNOTATION, true, false },
 		{ POD_CARDS_ANNOTATION, true, false },  { "stoker.dev/place", false, true },
 		{ "stoker.dev/priority", false, true }, { "stoker.dev/run-now", false, true },
+		{ POD_ROOTS_ANNOTATION, false, false }, { POD_IN_JOB_UID_ANNOTATION, false, false },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
@@ -156,10 +158,25 @@ void pod_owner_keep_notes(const struct caller *c, json_t *pod, const json_t *old
 			set_annotation(pod, notes[i].key, annotation(old, notes[i].key));
 }
 
+/* Borrowed from the settings. */
+static int roots_of(struct api *api, struct pod_roots *ret, struct err *e)
+{
+	const json_t *pbs;
+
+	if (pbs_server_settings(api, &pbs, e) < 0)
+		return -1;
+	*ret = (struct pod_roots){ .host = api_config(api)->host_roots,
+				   .shared = json_object_get(pbs, "hostRoots"),
+				   .readable = json_object_get(pbs, "readOnlyRoots") };
+	return 0;
+}
+
 static int admit_new(struct api *api, const struct api_request *req, json_t *pod, struct err *e)
 {
 	auto_free char *user = NULL;
+	auto_sbuf struct sbuf used = SBUF(4096);
 	const struct account *acc;
+	struct pod_roots roots;
 	char uid[24];
 
 	pod_owner_keep_notes(req->caller, pod, NULL);
@@ -168,8 +185,11 @@ static int admit_new(struct api *api, const struct api_request *req, json_t *pod
 	if (!user)
 		return 0;
 	acc = accounts_find(api_accounts(api), user, e);
-	if (!acc || pod_rights_apply(acc, api_config(api)->host_roots, pod, e) < 0)
+	if (!acc || roots_of(api, &roots, e) < 0 || pod_rights_apply(acc, &roots, pod, e) < 0)
 		return -1;
+	pod_rights_roots_used(&roots, pod, &used);
+	if (used.n)
+		set_annotation(pod, POD_ROOTS_ANNOTATION, used.p);
 	snprintf(uid, sizeof(uid), "%u", acc->uid);
 	set_annotation(pod, POD_UID_ANNOTATION, uid);
 	set_annotation(pod, USER_ANNOTATION, user);
@@ -213,11 +233,12 @@ static int refuse(const json_t *pod, const struct account *acc, struct err *e)
 static int admit_changed(struct api *api, const struct api_request *req, json_t *pod, const json_t *old, struct err *e)
 {
 	const struct account *acc;
+	struct pod_roots roots;
 
-	if (acting_account(api, req, &acc, e) < 0)
+	if (acting_account(api, req, &acc, e) < 0 || roots_of(api, &roots, e) < 0)
 		return -1;
 	if (acc && has_rights_of(old, acc))
-		return pod_rights_apply(acc, api_config(api)->host_roots, pod, e);
+		return pod_rights_apply(acc, &roots, pod, e);
 	return is_admin(req->caller) ? 0 : refuse(old, acc, e);
 }
 

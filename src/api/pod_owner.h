@@ -18,6 +18,11 @@
 #define POD_GPUS_ANNOTATION "stoker.dev/gpus"
 /* Which cards it is to have: the scheduler's word alone, said with its binding. */
 #define POD_CARDS_ANNOTATION "stoker.dev/cards"
+/* Directories of the PBSServer that its volumes are in: the API's word alone.  The node lets them be opened, too. */
+#define POD_ROOTS_ANNOTATION "stoker.dev/host-roots"
+/* startdocker's wish to be a part of that pod, which is a PBS job's; and the API's consent, the pod's uid. */
+#define POD_IN_JOB_ANNOTATION     "stoker.dev/in-job"
+#define POD_IN_JOB_UID_ANNOTATION "stoker.dev/in-job-uid"
 /* Set by the server on what controllers make pods from: the last one who wrote it and is no admin. */
 #define CREATOR_ANNOTATION "stoker.dev/creator"
 

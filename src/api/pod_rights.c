@@ -19,7 +19,7 @@
 
 struct check {
 	const struct account *acc;
-	const json_t *host_roots;
+	const struct pod_roots *roots;
 	struct sbuf out; /* complaints */
 };
 
@@ -218,46 +218,99 @@ bool pod_rights_below(const char *root, const char *path)
 	return true;
 }
 
-static bool is_allowed(const struct check *c, const char *path)
+/* The one that it is below, or NULL. */
+static const char *root_of(const json_t *roots, const char *path)
 {
 	json_t *root;
 	size_t i;
 
-	if (!c->host_roots)
-		return *c->acc->home && pod_rights_below(c->acc->home, path);
-	json_array_foreach ((json_t *)c->host_roots, i, root)
-		if (pod_rights_below(json_string_value(root), path))
-			return true;
-	return false;
+	json_array_foreach ((json_t *)roots, i, root)
+		if (json_is_string(root) && pod_rights_below(json_string_value(root), path))
+			return json_string_value(root);
+	return NULL;
+}
+
+static bool is_writable(const struct check *c, const char *path)
+{
+	const struct pod_roots *r = c->roots;
+
+	if (r->host ? root_of(r->host, path) != NULL : *c->acc->home && pod_rights_below(c->acc->home, path))
+		return true;
+	return root_of(r->shared, path) != NULL;
+}
+
+static void say_list(const json_t *roots, struct sbuf *out)
+{
+	json_t *root;
+	size_t i;
+
+	json_array_foreach ((json_t *)roots, i, root)
+		sbuf_addf(out, "%s\"%s\"", out->n ? ", " : "below ", json_string_value(root));
 }
 
 static void say_roots(const struct check *c, struct sbuf *out)
 {
-	json_t *root;
-	size_t i;
-
-	if (c->host_roots && json_array_size(c->host_roots)) {
-		json_array_foreach ((json_t *)c->host_roots, i, root)
-			sbuf_addf(out, "%s\"%s\"", i ? ", " : "below ", json_string_value(root));
-	} else if (!c->host_roots && *c->acc->home) {
+	if (c->roots->host)
+		say_list(c->roots->host, out);
+	else if (*c->acc->home)
 		sbuf_addf(out, "below \"%s\"", c->acc->home);
-	} else {
+	say_list(c->roots->shared, out);
+	say_list(c->roots->readable, out);
+	if (!out->n)
 		sbuf_adds(out, "volumes of other types");
+}
+
+/* What may only be read is mounted so. */
+static void check_read_only(struct check *c, const json_t *spec, const char *volume)
+{
+	for (size_t l = 0; l < ARRAY_SIZE(pod_container_lists); l++) {
+		const struct path *at = PATH_FIELD(PATH_FIELD(NULL, "spec"), pod_container_lists[l]);
+		json_t *container, *mount;
+		size_t i, k;
+
+		json_array_foreach (json_object_get(spec, pod_container_lists[l]), i, container)
+			json_array_foreach (json_object_get(container, "volumeMounts"), k, mount)
+				if (str_same(jsonx_str(mount, "name"), volume) &&
+				    !jsonx_bool_or(mount, "readOnly", false))
+					complain(
+						c,
+						PATH_FIELD(PATH_INDEX(PATH_FIELD(PATH_INDEX(at, i), "volumeMounts"), k),
+							   "readOnly"),
+						json_object_get(mount, "readOnly"), "true");
 	}
 }
 
-static void check_volumes(struct check *c, const json_t *volumes)
+void pod_rights_roots_used(const struct pod_roots *roots, const json_t *pod, struct sbuf *out)
+{
+	const json_t *lists[] = { roots->shared, roots->readable };
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (jsonx_at(pod, "spec.volumes"), i, v)
+		for (size_t l = 0; l < ARRAY_SIZE(lists); l++) {
+			const char *root = root_of(lists[l], jsonx_str_or(v, "hostPath.path", ""));
+
+			if (root && !strchr(root, ','))
+				sbuf_addf(out, "%s%s", out->n ? "," : "", root);
+		}
+}
+
+static void check_volumes(struct check *c, const json_t *spec)
 {
 	const struct path *at = PATH_FIELD(PATH_FIELD(NULL, "spec"), "volumes");
 	json_t *v;
 	size_t i;
 
-	json_array_foreach ((json_t *)volumes, i, v) {
+	json_array_foreach (json_object_get(spec, "volumes"), i, v) {
 		const char *path = jsonx_str_or(v, "hostPath.path", "");
 		auto_sbuf struct sbuf roots = SBUF(512);
 
-		if (!json_object_get(v, "hostPath") || is_allowed(c, path))
+		if (!json_object_get(v, "hostPath") || is_writable(c, path))
 			continue;
+		if (root_of(c->roots->readable, path)) {
+			check_read_only(c, spec, jsonx_str_or(v, "name", ""));
+			continue;
+		}
 		say_roots(c, &roots);
 		complain(c, PATH_FIELD(PATH_FIELD(PATH_INDEX(at, i), "hostPath"), "path"), jsonx_at(v, "hostPath.path"),
 			 roots.p);
@@ -278,11 +331,11 @@ static void apply_containers(struct check *c, json_t *spec)
 	}
 }
 
-int pod_rights_apply(const struct account *acc, const json_t *host_roots, json_t *pod, struct err *e)
+int pod_rights_apply(const struct account *acc, const struct pod_roots *roots, json_t *pod, struct err *e)
 {
 	const struct pod_security baseline = { POD_SECURITY_BASELINE, POD_SECURITY_LATEST };
 	json_t *spec = json_object_get(pod, "spec");
-	struct check c = { acc, host_roots, SBUF(MAX_TEXT) };
+	struct check c = { acc, roots, SBUF(MAX_TEXT) };
 	auto_sbuf struct sbuf broken = SBUF(MAX_TEXT);
 
 	if (!json_is_object(spec))
@@ -291,7 +344,7 @@ int pod_rights_apply(const struct account *acc, const json_t *host_roots, json_t
 		sbuf_addf(&c.out, "%s", broken.p);
 	apply_rules(&c, spec, pod_rules, ARRAY_SIZE(pod_rules), PATH_FIELD(NULL, "spec"));
 	apply_containers(&c, spec);
-	check_volumes(&c, json_object_get(spec, "volumes"));
+	check_volumes(&c, spec);
 	if (c.out.n)
 		err_set(e, ERR_FORBIDDEN, "pods \"%.253s\" is forbidden: beyond the rights of user \"%.63s\": %s",
 			jsonx_str_or(pod, "metadata.name", ""), acc->name, c.out.p);

@@ -131,7 +131,8 @@ static int assign_pod(struct api *api, const struct api_request *req, json_t *po
 	struct wish wish;
 	int r;
 
-	if (!is_for_us(pod))
+	/* What is inside a job is a part of it, and has no turn of its own. */
+	if (!is_for_us(pod) || *work_note(pod, POD_IN_JOB_UID_ANNOTATION))
 		return 0;
 	if (wish_read(api, req, pod, &wish, e) < 0)
 		return -1;

@@ -16,6 +16,7 @@
 #include "monitor/sys.h"
 
 #define DRAIN_MS      1000
+#define PATIENT_MS    (3600 * 1000)
 #define DRAIN_STEP_MS 10
 #define LAST_READS    64 /* more than a pipe holds */
 #define STAT_MAX      4096
@@ -86,7 +87,7 @@ static bool group_is_empty(int dir)
 {
 	int fd, rc;
 
-	if (dir < 0 || kill_listed(dir, "cgroup.procs") == 0)
+	if (dir < 0 || kill_listed(dir, "cgroup.procs") + kill_listed(dir, MONITOR_OWN "/cgroup.procs") == 0)
 		return true;
 	/* cgroup2 does it at one stroke. */
 	fd = (int)sys_openat(dir, "cgroup.kill", O_WRONLY);
@@ -159,9 +160,10 @@ static void drain(struct monitor *m, int group)
 {
 	struct timespec step = { .tv_nsec = DRAIN_STEP_MS * 1000000 };
 	int64_t deadline = sys_clock_ms() + DRAIN_MS;
+	int64_t last = m->patient ? deadline + PATIENT_MS : deadline;
 	bool empty = group_is_empty(group), alone = empty;
 
-	while (sys_clock_ms() < deadline && (m->streams[0].fd >= 0 || m->streams[1].fd >= 0)) {
+	while (sys_clock_ms() < last && (m->streams[0].fd >= 0 || m->streams[1].fd >= 0)) {
 		bool before = empty;
 
 		if (read_both(m))

@@ -40,14 +40,14 @@ static int max_wait(struct monitor *m, int64_t now)
 	for (int i = 0; i < 2; i++)
 		if (m->streams[i].n)
 			wait = LINE_WAIT_MS;
-	if (serve_someone_behind(m))
+	if (serve_someone_behind(m) || serve_awaits(m, now))
 		wait = BEHIND_STEP_MS;
 	return flood > 0 ? flood : wait;
 }
 
-static void prepare(struct monitor *m, struct pollfd *fds, bool flood)
+static void prepare(struct monitor *m, struct pollfd *fds, bool wait)
 {
-	bool read_output = !flood && !m->unseen && !serve_someone_behind(m), read_input = !m->input_n;
+	bool read_output = !wait && !m->unseen && !serve_someone_behind(m), read_input = !m->input_n;
 
 	fds[SLOT_SIGNAL] = (struct pollfd){ .fd = m->signal_fd, .events = POLLIN };
 	fds[SLOT_LISTEN] = (struct pollfd){ .fd = m->listen_fd, .events = POLLIN };
@@ -109,7 +109,7 @@ static void turn(struct monitor *m)
 	int wait = max_wait(m, now);
 	struct timespec limit = { .tv_sec = wait / 1000, .tv_nsec = (long)(wait % 1000) * 1000000 };
 
-	prepare(m, fds, log_wait_ms(&m->log, now) > 0);
+	prepare(m, fds, log_wait_ms(&m->log, now) > 0 || serve_awaits(m, now));
 	SYS(SYS_ppoll, fds, SLOT_CONN + m->conn_count, wait < 0 ? 0 : &limit, 0, 8);
 	handle_conns(m, fds);
 	if (fds[SLOT_LISTEN].revents)
@@ -127,6 +127,17 @@ static void turn(struct monitor *m)
 			log_part(&m->log, s);
 	}
 	log_flush(&m->log);
+}
+
+/* It may have ended before its client came, for whom its output is. */
+static void await_client(struct monitor *m)
+{
+	char ignored[128];
+
+	while (serve_awaits(m, sys_clock_ms())) {
+		sys_read(m->signal_fd, ignored, sizeof(ignored));
+		turn(m);
+	}
 }
 
 /* --- start --- */
@@ -205,8 +216,12 @@ void monitor_main(void **stack)
 		files_drop_rights();
 	record_publish(m);
 	if (m->record.state == MONITOR_RUNNING) {
+		if (text_has(m->argv[MONITOR_ARG_FLAGS], MONITOR_FLAG_AWAIT))
+			m->await_ms = sys_clock_ms() + MONITOR_AWAIT_MS;
 		while (!reap(m, &status))
 			turn(m);
+		if (!WIFSIGNALED(status))
+			await_client(m);
 		end_container(m, status);
 		record_publish(m);
 	}

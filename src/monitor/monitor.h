@@ -56,7 +56,9 @@ struct monitor {
 	char **argv, **envp;
 	bool hide, tty, stdin_open, stdin_once;
 	bool process, files;
-	bool unseen; /* a process with a terminal is for somebody: nothing is read from it before they are there */
+	bool unseen;      /* a process with a terminal is for somebody: nothing is read from it before they are there */
+	int64_t await_ms; /* until then output waits for a client; 0: no more */
+	bool patient;     /* the client came, and gets everything however long it takes */
 	int listen_fd, signal_fd, state_fd;
 	int stdin_fd;    /* where input goes; with a terminal its master, as streams[0].fd */
 	bool stdin_over; /* closes when what is pending has been written */
@@ -132,6 +134,8 @@ void serve_readable(struct monitor *m, struct conn *c);
 void serve_close(struct monitor *m, struct conn *c);
 bool serve_someone_behind(const struct monitor *m);
 bool serve_someone_attached(const struct monitor *m);
+/* Nobody has attached yet for whom output is kept. */
+bool serve_awaits(const struct monitor *m, int64_t now_ms);
 /* Passes the chunk under way to whoever has not got it; those too slow for too long are let go. */
 void serve_output(struct monitor *m, int64_t now_ms);
 void serve_record(struct monitor *m, struct conn *c);

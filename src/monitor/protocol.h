@@ -75,6 +75,10 @@ enum {
 #define MONITOR_FLAG_ONCE    'o' /* the end of the first attached client's input is the container's */
 #define MONITOR_FLAG_PROCESS 'p' /* a process instead of a container */
 #define MONITOR_FLAG_FILES   'f' /* output goes to files of the user too */
+#define MONITOR_FLAG_AWAIT   'w' /* output and end wait for the first client, who is then waited for */
+
+#define MONITOR_AWAIT_MS 30000 /* but no longer than this */
+#define MONITOR_OWN      "own" /* below a process's group, where it is itself in if containers are beside it */
 
 enum monitor_state {
 	MONITOR_BEGUN = 1, /* the runtime may have been called */

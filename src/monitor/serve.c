@@ -3,7 +3,8 @@
  *
  * Output goes to everyone who is attached, chunk by chunk: the next one is read from the container only when all have
  * got the last one.  So a client that is slow slows the container down, as a terminal would, but not for longer than
- * BEHIND_MS: then it is let go.  Nothing is kept for anyone.
+ * BEHIND_MS: then it is let go.  Nothing is kept for anyone, unless a client was announced: then the first one gets all
+ * there is, in its own time.
  *
  * Input is taken from everyone who is attached, one packet at a time: the next one is received when the container has
  * taken the last one.
@@ -18,8 +19,9 @@
 #include "monitor/monitor.h"
 #include "monitor/sys.h"
 
-#define SOCK      "sock"
-#define BEHIND_MS 2000
+#define SOCK       "sock"
+#define BEHIND_MS  2000
+#define PATIENT_MS (3600 * 1000)
 
 void serve_open(struct monitor *m)
 {
@@ -71,6 +73,11 @@ bool serve_someone_attached(const struct monitor *m)
 	return false;
 }
 
+bool serve_awaits(const struct monitor *m, int64_t now_ms)
+{
+	return m->await_ms && now_ms < m->await_ms;
+}
+
 /* --- output --- */
 
 void serve_record(struct monitor *m, struct conn *c)
@@ -101,7 +108,7 @@ void serve_output(struct monitor *m, int64_t now_ms)
 			continue;
 		rc = SYS(SYS_sendto, c->fd, m->chunk, m->chunk_n, MSG_NOSIGNAL | MSG_DONTWAIT, 0);
 		c->behind = rc < 0;
-		if (rc < 0 && (rc != -EAGAIN || now_ms - c->since_ms > BEHIND_MS))
+		if (rc < 0 && (rc != -EAGAIN || now_ms - c->since_ms > (m->patient ? PATIENT_MS : BEHIND_MS)))
 			serve_close(m, c);
 	}
 }
@@ -153,6 +160,8 @@ static void obey(struct monitor *m, struct conn *c, const struct monitor_command
 	case MONITOR_ATTACH:
 		c->kind = MONITOR_ATTACH;
 		m->unseen = false;
+		m->patient |= m->await_ms != 0;
+		m->await_ms = 0;
 		break;
 	case MONITOR_RESIZE:
 		resize(m, command);

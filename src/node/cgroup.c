@@ -62,6 +62,14 @@ void cgroup_hierarchies(struct hierarchies *h)
 		closedir(dir);
 }
 
+bool cgroup_is_v2(void)
+{
+	struct hierarchies h;
+
+	cgroup_hierarchies(&h);
+	return h.v2;
+}
+
 bool cgroup_path_ok(const char *path)
 {
 	struct str rest, part;

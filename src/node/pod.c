@@ -111,6 +111,7 @@ struct ctr *pod_ctr(const struct pod *p, const char *name)
 
 static void add_containers(struct pod *p, const char *field, bool init)
 {
+	auto_free char *above = pod_inside_group(p);
 	json_t *spec;
 	size_t i;
 
@@ -123,8 +124,9 @@ static void add_containers(struct pod *p, const char *field, bool init)
 		c->init = init;
 		c->sidecar = init && str_same(jsonx_str(spec, "restartPolicy"), "Always");
 		/* No group for the whole pod: each costs a directory in a dozen hierarchies on older machines. */
-		c->cgroup = p->parts->rootless ? xstrdup("")
-					       : xasprintf("/stoker-%s/%s_%s", p->parts->prefix, p->uid, c->name);
+		c->cgroup = p->parts->rootless
+				    ? xstrdup("")
+				    : xasprintf("/stoker-%s%s/%s_%s", p->parts->prefix, above, p->uid, c->name);
 	}
 }
 
@@ -512,6 +514,7 @@ void ctr_ended(struct ctr *c, const struct exit_info *exit)
 	ctr_wait(c, NULL, NULL);
 	if (c->pod->pbs)
 		pod_pbs_ended(c);
+	pod_inside_end(c->pod);
 	if (c->log_path)
 		logs_container_ended(c->pod->parts->logs, c->log_path);
 	pod_kick(c->pod);
@@ -547,6 +550,7 @@ void pod_start_clock(struct pod *p)
 struct pod *pod_new(const struct node_parts *parts, const json_t *obj)
 {
 	struct pod *p = xcalloc(1, sizeof(*p));
+	const char *inside = json_string_value(json_object_get(jsonx_at(obj, "metadata.annotations"), POD_INSIDE));
 	size_t n = json_array_size(jsonx_at(obj, "spec.initContainers")) +
 		   json_array_size(jsonx_at(obj, "spec.containers"));
 
@@ -559,6 +563,7 @@ struct pod *pod_new(const struct node_parts *parts, const json_t *obj)
 	p->run_dir = xasprintf("%s/run/pods/%s", parts->dir, p->uid);
 	p->memory_dir = parts->run_in_memory ? xasprintf("%s/volumes", p->run_dir) : NULL;
 	p->host_network = jsonx_bool_or(obj, "spec.hostNetwork", false) || !parts->net;
+	p->inside = inside ? xstrdup(inside) : NULL;
 	p->ctrs = xcalloc(n + 1, sizeof(*p->ctrs));
 	add_containers(p, "initContainers", true);
 	add_containers(p, "containers", false);
@@ -668,6 +673,7 @@ void pod_free(struct pod *p)
 	free(p->ip);
 	free(p->net_ns);
 	free(p->hostname);
+	free(p->inside);
 	free(p->idle_text);
 	free(p->reason);
 	free(p->message);

@@ -5,6 +5,7 @@
  *	pod_objects.c   ConfigMaps, Secrets and claims the pod names, followed as they change
  *	pod_setup.c     directory, namespaces, address, volumes: what containers share
  *	pod_cards.c     its GPUs
+ *	pod_inside.c    a pod that is a part of a PBS job's
  *	pod_pids.c      processes that its containers share
  *	pod_image.c     a container's image and root file system
  *	pod_mounts.c    what is mounted into it
@@ -62,6 +63,7 @@ struct pod {
 	bool host_network, swept;
 	bool revived; /* containers of an earlier server are still there */
 	char *ip, *hostname, *net_ns;
+	char *inside;  /* uid of the PBS job's pod that it is a part of, or NULL */
 	json_t *roots; /* below which its owner's hostPath volumes must be */
 	int setup_failures;
 	const char *setup_reason; /* of the last one */
@@ -128,6 +130,15 @@ void pod_tokens_stop(struct pod *p);
 
 /* pod_setup.c: one step towards everything containers share.  0: ready; 1: not yet; -1: failed, will be tried again. */
 int pod_setup(struct pod *p, struct err *e);
+#define POD_INSIDE "stoker.dev/in-job-uid"
+/* pod_inside.c: the control group that those of its containers are in: "" or a path. */
+char *pod_inside_group(const struct pod *p);
+/* The uid and container whose cards it uses: the job's, or its own. */
+const char *pod_inside_cards(const struct pod *p, const char **container);
+/* 0: the job runs; 1: not yet; -1: no more, and the pod has failed. */
+int pod_inside_ready(struct pod *p, struct err *e);
+/* A job's process has ended, and with it whatever is inside. */
+void pod_inside_end(const struct pod *host);
 /* pod_cards.c: its GPUs, for good; a pod that cannot have those it was given has failed then. */
 int pod_cards_take(struct pod *p, struct err *e);
 /* Volumes again, with newer objects. */

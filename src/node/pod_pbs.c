@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "kinds/pbs_id.h"
 #include "kinds/quantity.h"
+#include "monitor/protocol.h"
 #include "node/host_users.h"
 #include "node/pbs_files.h"
 
@@ -301,15 +302,25 @@ static int64_t memory_limit(const struct ctr *c)
 	return text && quantity_parse(text, &q) ? quantity_value(&q) : 0;
 }
 
+/* The group is the job's: containers of startdocker are in others below it.  Where the kernel allows no process beside
+ * those, or the process may not use devices that runtimes ask for, it has one below, too. */
 static int make_group(struct ctr *c, const struct cgroup_device *deny, size_t n, struct err *e)
 {
 	struct cgroup_limits limits = { .memory_bytes = memory_limit(c) };
+	auto_free char *own = xasprintf("%s/" MONITOR_OWN, c->cgroup);
+	bool apart = n > 0 || cgroup_is_v2();
 
 	free(c->joins);
 	c->joins = NULL;
 	if (cgroup_make_process(c->cgroup, &limits, n > 0, &c->joins, e) < 0)
 		return -1;
-	return cgroup_deny_devices(c->cgroup, deny, n, e);
+	if (!apart)
+		return 0;
+	free(c->joins);
+	c->joins = NULL;
+	if (cgroup_make_process(own, NULL, n > 0, &c->joins, e) < 0)
+		return -1;
+	return cgroup_deny_devices(own, deny, n, e);
 }
 
 int ctr_pbs_prepare(struct ctr *c, struct err *e)

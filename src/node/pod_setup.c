@@ -19,9 +19,10 @@
 #include "node/sandbox.h"
 #include "node/tree.h"
 
-#define DOMAIN      "cluster.local"
-#define SYSCTLS_MAX 64
-#define OWNER_UID   "stoker.dev/uid"
+#define DOMAIN       "cluster.local"
+#define SYSCTLS_MAX  64
+#define OWNER_UID    "stoker.dev/uid"
+#define SHARED_ROOTS "stoker.dev/host-roots"
 
 /* ---- directories ---- */
 
@@ -104,18 +105,30 @@ static int make_network(struct pod *p, struct err *e)
 
 /* ---- volumes and small files ---- */
 
+/* The PBS server's directories, as far as the API has said that the pod's volumes are there. */
+static void add_shared_roots(const struct pod *p, json_t *roots)
+{
+	const json_t *note = json_object_get(jsonx_at(p->obj, "metadata.annotations"), SHARED_ROOTS);
+	struct str rest = str_of(json_is_string(note) ? json_string_value(note) : ""), one;
+
+	while (rest.n && str_split(&rest, ',', &one))
+		if (one.n)
+			json_array_append_new(roots, jsonx_stringn(one.p, one.n));
+}
+
 /* Where this pod's hostPath volumes may be: as configured, else below its owner's home. */
 static const json_t *roots_of(struct pod *p, int64_t uid)
 {
 	const struct passwd *pw;
 
-	if (uid < 0 || p->parts->host_roots)
+	if (uid < 0)
 		return p->parts->host_roots;
 	if (!p->roots) {
-		pw = getpwuid((uid_t)uid);
-		p->roots = json_array();
+		pw = p->parts->host_roots ? NULL : getpwuid((uid_t)uid);
+		p->roots = p->parts->host_roots ? jsonx_copy(p->parts->host_roots) : json_array();
 		if (pw && pw->pw_dir && pw->pw_dir[0] == '/' && pw->pw_dir[1])
 			json_array_append_new(p->roots, jsonx_string(pw->pw_dir));
+		add_shared_roots(p, p->roots);
 	}
 	return p->roots;
 }
@@ -232,6 +245,10 @@ static const struct step {
 
 int pod_setup(struct pod *p, struct err *e)
 {
+	if (pod_inside_ready(p, e) != 0) {
+		p->setup_reason = "FailedCreatePodSandBox";
+		return -1;
+	}
 	if ((p->pbs && !pod_pbs_ready(p)) || (!p->process && !pod_objects_ready(p)))
 		return 1;
 	if (!p->hostname)

@@ -27,6 +27,7 @@
 #define CONFIG_RETRY_MS 5000
 #define START_ERROR     128
 #define TTY_GID         5
+#define AWAITED         "stoker.dev/await-attach"
 #define ACCOUNTS_MAX    (4u * 1024 * 1024)
 
 /* ---- looking into the root file system ---- */
@@ -177,13 +178,14 @@ static int prepare(struct ctr *c, const char *dir, const struct image_info *info
 	struct ctr_rights rights = { 0 };
 	struct gpu_grant grant = { 0 };
 	auto_free char *rootfs = xasprintf("%s/rootfs", dir);
+	const char *holder = c->name, *uid = pod_inside_cards(p, &holder);
 	int r = -1;
 
 	if (p->parts->services)
 		services = services_for_env(p->parts->services, p->ns);
 	else
 		services = json_incref(p->parts->api_service);
-	gpus_grant(p->parts->gpus, p->uid, c->name, &grant);
+	gpus_grant(p->parts->gpus, uid, holder, &grant);
 	if (ctr_rootfs_make(c, e) == 0 && read_accounts(c, dir, info->config, &accounts, e) == 0 &&
 	    env_resolve(pod, c->spec, info->config, services, objects, &env, e) == 0) {
 		json_array_extend(env, grant.env);
@@ -325,6 +327,14 @@ char *ctr_id_text(const struct ctr *c)
 	return c->id ? xasprintf("stoker://%s", c->id) : NULL;
 }
 
+/* Somebody has said that he will attach, and wants to see everything: startdocker, qsub -I. */
+static bool is_awaited(const struct ctr *c)
+{
+	const json_t *note = json_object_get(jsonx_at(c->pod->obj, "metadata.annotations"), AWAITED);
+
+	return !c->init && str_same(json_string_value(note), "true");
+}
+
 static void launch(struct ctr *c)
 {
 	struct runtime *runtime = c->pod->parts->runtime;
@@ -338,6 +348,7 @@ static void launch(struct ctr *c)
 		.tty = jsonx_bool_or(c->spec, "tty", false),
 		.stdin_open = jsonx_bool_or(c->spec, "stdin", false),
 		.stdin_once = jsonx_bool_or(c->spec, "stdinOnce", false),
+		.await = is_awaited(c),
 		.cgroup = c->cgroup,
 		.process = c->pod->process ? c->process : NULL,
 		.joins = c->joins,

@@ -48,6 +48,7 @@ struct container_start {
 	const char *bundle;   /* directory with config.json and rootfs */
 	const char *log_path; /* CRI-style log file, appended; rotated to .1 .. .4 by the monitor, see protocol.h */
 	bool tty, stdin_open;
+	bool await;         /* output is kept for the first one who attaches, for a while */
 	bool stdin_once;    /* its end is the end of the first one who attached, not kept open */
 	const char *cgroup; /* cgroup path of the container; "": it has none */
 	/* Not a container but this process of the host (process_spec.h), in the group, which is there already;
@@ -150,6 +151,8 @@ struct cgroup_usage {
 int cgroup_read(const char *path, struct cgroup_usage *ret, struct err *e);
 /* --- cgroup_process.c: groups for processes that no runtime puts there --- */
 /* Only in those hierarchies where it is needed.  *ret_joins: the files by which a process joins it, a line each. */
+/* Whether there is one hierarchy only, in which a group has processes or further groups, not both. */
+bool cgroup_is_v2(void);
 int cgroup_make_process(const char *path, const struct cgroup_limits *limits, bool devices, char **ret_joins,
 			struct err *e);
 /* What was used in all, and the most memory at a time; -1 if nobody knows. */

@@ -203,6 +203,8 @@ static int spawn_monitor(struct box *b, const struct container_start *c, int loc
 		*flag++ = MONITOR_FLAG_STDIN;
 	if (c->stdin_open && c->stdin_once)
 		*flag++ = MONITOR_FLAG_ONCE;
+	if (c->await)
+		*flag++ = MONITOR_FLAG_AWAIT;
 	if (c->process)
 		*flag++ = MONITOR_FLAG_PROCESS;
 	else if (c->files)

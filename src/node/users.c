@@ -159,12 +159,36 @@ static int check_non_root(const json_t *pod, const json_t *container, const char
 	return 0;
 }
 
+/* An account of this machine is itself inside too: its name, if the image has no other of that name, and its home, if
+ * the container says where that is. */
+static void from_machine(const json_t *pod, const json_t *container, const char *passwd, struct who *w)
+{
+	const json_t *notes = jsonx_at(pod, "metadata.annotations");
+	const char *name = json_string_value(json_object_get(notes, "stoker.dev/user"));
+	const char *text = json_string_value(json_object_get(notes, "stoker.dev/uid"));
+	struct str line;
+	int64_t uid;
+	json_t *v;
+	size_t i;
+
+	if (w->name || !name || !text || !str_int64(text, 0, ID_MAX, &uid) || uid != w->uid)
+		return;
+	if (!*name || strpbrk(name, ":\n") || find_line(passwd, 0, name, &line))
+		return;
+	w->name = xstrdup(name);
+	json_array_foreach (json_object_get(container, "env"), i, v)
+		if (str_same(jsonx_str(v, "name"), "HOME") && jsonx_str_or(v, "value", "")[0] == '/' &&
+		    !strpbrk(jsonx_str(v, "value"), ":\n$") && !w->home)
+			w->home = xstrdup(jsonx_str(v, "value"));
+}
+
 int user_resolve(const json_t *pod, const json_t *container, const json_t *image_config, const char *passwd_text,
 		 const char *group_text, json_t **ret, struct err *e)
 {
 	const json_t *uid = context_field(pod, container, "runAsUser");
 	const json_t *gid = context_field(pod, container, "runAsGroup");
 	const char *user = jsonx_str_or(image_config, "config.User", "");
+	json_auto_t *groups = NULL;
 	struct who w = { 0 };
 	int r = 0;
 
@@ -180,9 +204,11 @@ int user_resolve(const json_t *pod, const json_t *container, const json_t *image
 		from_passwd(passwd_text, &w);
 	if (r == 0)
 		r = check_non_root(pod, container, user, &w, e);
+	groups = groups_of(pod, &w, group_text);
+	from_machine(pod, container, passwd_text, &w);
 	if (r == 0)
-		*ret = json_pack("{s:I, s:I, s:o, s:s, s:s}", "uid", (json_int_t)w.uid, "gid", (json_int_t)w.gid,
-				 "groups", groups_of(pod, &w, group_text), "name", w.name ? w.name : "", "home",
+		*ret = json_pack("{s:I, s:I, s:O, s:s, s:s}", "uid", (json_int_t)w.uid, "gid", (json_int_t)w.gid,
+				 "groups", groups, "name", w.name ? w.name : "", "home",
 				 w.home && *w.home ? w.home : "/");
 	free(w.name);
 	free(w.home);
@@ -201,13 +227,15 @@ char *user_add_passwd(const char *passwd_text, const json_t *user)
 {
 	long long uid = jsonx_int_or(user, "uid", 0);
 	auto_free char *key = xasprintf("%lld", uid);
+	auto_free char *made = xasprintf("user%lld", uid);
+	const char *name = jsonx_str_or(user, "name", "");
 	auto_free char *line = NULL;
 	struct str found;
 
 	if (find_line(passwd_text, 2, key, &found))
 		return NULL;
-	line = xasprintf("user%lld:x:%lld:%lld:user:%s:/bin/sh", uid, uid, (long long)jsonx_int_or(user, "gid", 0),
-			 jsonx_str_or(user, "home", "/"));
+	line = xasprintf("%s:x:%lld:%lld:user:%s:/bin/sh", *name ? name : made, uid,
+			 (long long)jsonx_int_or(user, "gid", 0), jsonx_str_or(user, "home", "/"));
 	return with_line(passwd_text, line);
 }
 

@@ -568,3 +568,49 @@ TEST("only pods of PBS jobs are processes of the host")
 	CHECK_STR(json_string_value(json_object_get(jsonx_at(c, "metadata.labels"), QUEUE_LABEL)), "batch");
 	server_done(&s);
 }
+
+static json_t *create_inside(struct server *s, const struct caller *who, const char *notes, const char *resources)
+{
+	struct api_request req = server_request(s, VERB_CREATE, "v1/pods", "default", NULL);
+	auto_free char *body = xasprintf("{'metadata':{'generateName':'d-','annotations':{%s}},'spec':{'containers':"
+					 "[{'name':'c','image':'i'%s}]}}",
+					 notes, resources);
+
+	req.caller = who;
+	return server_call(s, &req, body);
+}
+
+TEST("what startdocker runs in a job is where the job is, and only its owner may")
+{
+	struct server s = lab_new();
+	json_auto_t *job = submit(&s, &daemon_user, "default", "'name':'a'");
+	auto_free char *body =
+		xasprintf("{'metadata':{'name':'1-0','ownerReferences':[{'apiVersion':'stoker.dev/v1','kind':'PBSJob',"
+			  "'name':'1','uid':'%s','controller':true}]},'spec':{'runtimeClassName':'host-process',"
+			  "'nodeName':'g102','containers':[{'name':'job','image':'host'}]}}",
+			  jsonx_str(job, "metadata.uid"));
+	json_auto_t *host = server_ask(&s, VERB_CREATE, "v1/pods", "default", NULL, body);
+	json_auto_t *in = create_inside(&s, &daemon_user, "'stoker.dev/in-job':'1-0'", "");
+	const json_t *notes = jsonx_at(in, "metadata.annotations");
+
+	CHECK_STR(jsonx_str(in, "spec.nodeName"), "g102");
+	CHECK_STR(json_string_value(json_object_get(notes, "stoker.dev/in-job-uid")), jsonx_str(host, "metadata.uid"));
+	CHECK_STR(jsonx_str(json_array_get(jsonx_at(in, "metadata.ownerReferences"), 0), "name"), "1-0");
+	CHECK(!json_object_get(jsonx_at(in, "metadata.labels"), QUEUE_LABEL));
+	/* Nobody says it himself. */
+	json_auto_t *forged = create_inside(&s, &daemon_user, "'stoker.dev/in-job-uid':'x'", "");
+
+	CHECK(!json_object_get(jsonx_at(forged, "metadata.annotations"), "stoker.dev/in-job-uid"));
+	json_auto_t *a = create_inside(&s, &daemon_user, "'stoker.dev/in-job':'none'", "");
+
+	CHECK(strstr(s.message, "[stoker.dev/in-job]: \"none\": there is no such pod"));
+	json_auto_t *b = create_inside(&s, &daemon_user, "'stoker.dev/in-job':'1-0'",
+				       ",'resources':{'limits':{'nvidia.com/gpu':'1'}}");
+
+	CHECK(strstr(s.message, "resources must be left out"));
+	json_auto_t *c = create_inside(&s, &root, "'stoker.dev/in-job':'1-0'", "");
+
+	CHECK(strstr(s.message, "it is another user's"));
+	CHECK(!a && !b && !c);
+	server_done(&s);
+}

@@ -24,7 +24,7 @@ TEST("a pod that asks for nothing runs as its owner, and cannot become more")
 				       "'ephemeralContainers':[{'name':'e'}]}}");
 	struct err e = ERR_INIT;
 
-	CHECK_INT(pod_rights_apply(&ana, NULL, pod, &e), 0);
+	CHECK_INT(pod_rights_apply(&ana, &(struct pod_roots){ 0 }, pod, &e), 0);
 	CHECK_JSON(jsonx_at(pod, "spec.securityContext"),
 		   "{'runAsUser':1000,'runAsGroup':1001,'runAsNonRoot':true,'supplementalGroups':[50,3000],"
 		   "'supplementalGroupsPolicy':'Strict','seccompProfile':{'type':'RuntimeDefault'}}");
@@ -37,7 +37,7 @@ TEST("a pod that asks for nothing runs as its owner, and cannot become more")
 	/* Once more changes nothing. */
 	json_auto_t *again = jsonx_copy(pod);
 
-	CHECK_INT(pod_rights_apply(&ana, NULL, again, &e), 0);
+	CHECK_INT(pod_rights_apply(&ana, &(struct pod_roots){ 0 }, again, &e), 0);
 	CHECK(json_equal(pod, again));
 }
 
@@ -54,7 +54,7 @@ static void check_rows(const struct account *acc, const char *roots, const char 
 				    : xstrdup("");
 		struct err e = ERR_INIT;
 
-		CHECK_INT(pod_rights_apply(acc, list, pod, &e), *rows[i][1] ? -1 : 0);
+		CHECK_INT(pod_rights_apply(acc, &(struct pod_roots){ .host = list }, pod, &e), *rows[i][1] ? -1 : 0);
 		CHECK_STR(e.text, want);
 		if (*rows[i][1])
 			CHECK_INT(e.kind, ERR_FORBIDDEN);
@@ -195,4 +195,40 @@ TEST("nobody becomes root by being called so")
 	CHECK(acc->uid >= 0x70000000u);
 	CHECK_STR(acc->home, "");
 	accounts_free(a);
+}
+
+TEST("the directories of the PBS server count too, some only to be read")
+{
+	static const struct {
+		const char *path, *read_only, *want, *used;
+	} rows[] = {
+		{ "/gdata/ana", "false", "", "/gdata" },
+		{ "/gdata", "false", "", "/gdata" },
+		{ "/gpub/set", "true", "", "/gpub" },
+		{ "/gpub/set", "false", "spec.containers[0].volumeMounts[0].readOnly: false is not allowed, only true",
+		  "/gpub" },
+		{ "/gdata/../etc", "true",
+		  "spec.volumes[0].hostPath.path: \"/gdata/../etc\" is not allowed, only below \"/home/ana\", "
+		  "\"/gdata\", \"/gpub\"",
+		  "" },
+		{ "/home/ana/x", "false", "", "" },
+	};
+	json_auto_t *shared = sample_json("['/gdata']");
+	json_auto_t *readable = sample_json("['/gpub']");
+	struct pod_roots roots = { .shared = shared, .readable = readable };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *text = xasprintf("{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c',"
+						 "'volumeMounts':[{'name':'v','mountPath':'/m','readOnly':%s}]}],"
+						 "'volumes':[{'name':'v','hostPath':{'path':'%s'}}]}}",
+						 rows[i].read_only, rows[i].path);
+		json_auto_t *pod = sample_json(text);
+		auto_sbuf struct sbuf used = SBUF(256);
+		struct err e = ERR_INIT;
+
+		CHECK_INT(pod_rights_apply(&ana, &roots, pod, &e), *rows[i].want ? -1 : 0);
+		CHECK(!*rows[i].want || strstr(e.text, rows[i].want));
+		pod_rights_roots_used(&roots, pod, &used);
+		CHECK_STR(used.p ? used.p : "", rows[i].used);
+	}
 }

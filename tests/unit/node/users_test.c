@@ -122,3 +122,29 @@ TEST("a uid without an account gets one")
 	CHECK(!user_add_passwd(PASSWD, ana));
 	CHECK(!user_add_group(GROUP, ana));
 }
+
+TEST("an account of this machine has its own name and home inside")
+{
+	static const struct {
+		const char *user, *uid, *home, *name, *dir;
+	} rows[] = {
+		{ "ana", "1000", "/ghome/ana", "ana", "/ghome/ana" },
+		{ "ana", "1000", "relative", "ana", "/" },
+		{ "ana", "1001", "/ghome/ana", "", "/" },  /* it runs as somebody else */
+		{ "root", "1000", "/ghome/ana", "", "/" }, /* the image has another of that name */
+		{ "a:b", "1000", "/ghome/ana", "", "/" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *pod = json_pack("{s:{s:{s:s, s:s}}, s:{s:{s:i}}}", "metadata", "annotations",
+					     "stoker.dev/user", rows[i].user, "stoker.dev/uid", rows[i].uid, "spec",
+					     "securityContext", "runAsUser", 1000);
+		json_auto_t *container = json_pack("{s:[{s:s, s:s}]}", "env", "name", "HOME", "value", rows[i].home);
+		json_auto_t *user = NULL;
+		struct err e = ERR_INIT;
+
+		CHECK_INT(user_resolve(pod, container, NULL, "root:x:0:0::/root:/bin/sh\n", "", &user, &e), 0);
+		CHECK_STR(jsonx_str(user, "name"), rows[i].name);
+		CHECK_STR(jsonx_str(user, "home"), rows[i].dir);
+	}
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/* pod_inside.c - a pod that is a part of a PBS job's: what startdocker runs in a job
+ *
+ * The API has said whose part it is (stoker.dev/in-job-uid, which nobody else can write) and that both are one user's.
+ * Its containers are in groups below the job's, so that the job's limits are theirs and whatever ends the job ends
+ * them; they use the job's cards and have none of their own.
+ */
+#include <signal.h>
+
+#include "base/jsonx.h"
+#include "base/mem.h"
+#include "node/pod_parts.h"
+#include "node/runtime_parts.h"
+
+#define JOB_CONTAINER "job" /* the only one of a job's pod */
+#define REASON        "JobEnded"
+
+char *pod_inside_group(const struct pod *p)
+{
+	return p->inside ? xasprintf("/%s_" JOB_CONTAINER, p->inside) : xstrdup("");
+}
+
+const char *pod_inside_cards(const struct pod *p, const char **container)
+{
+	if (!p->inside)
+		return p->uid;
+	*container = JOB_CONTAINER;
+	return p->inside;
+}
+
+static void end(struct pod *p)
+{
+	pod_fail(p, REASON, "the PBS job that it was a part of has ended");
+}
+
+int pod_inside_ready(struct pod *p, struct err *e)
+{
+	const struct pod *host = p->inside && p->parts->pods ? map_find(p->parts->pods, p->inside) : NULL;
+
+	if (!p->inside || (host && host->n && host->ctrs[0].state == CTR_RUNNING))
+		return 0;
+	/* After a restart the job may be found later. */
+	if (!host || host->ctrs[0].state == CTR_WAITING || host->ctrs[0].state == CTR_STARTING)
+		return err_set(e, ERR_NOT_FOUND, "waits for the PBS job that it is a part of");
+	end(p);
+	return -1;
+}
+
+void pod_inside_end(const struct pod *host)
+{
+	size_t pos = 0;
+	void *other;
+
+	while (host->process && host->parts->pods && map_next(host->parts->pods, &pos, NULL, &other)) {
+		struct pod *p = other;
+
+		if (!p->inside || !streq(p->inside, host->uid))
+			continue;
+		for (size_t i = 0; i < p->n; i++)
+			cgroup_kill(p->ctrs[i].cgroup, SIGKILL);
+		end(p);
+	}
+}
