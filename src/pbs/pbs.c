@@ -44,6 +44,8 @@ static const struct pbs_program programs[] = {
 	{ "getallreposimages", getallreposimages_main },
 	{ "get_report", get_report_main },
 	{ "rpt_detail", rpt_detail_main },
+	{ "startdocker", startdocker_main },
+	{ "pbsdsh", pbsdsh_main },
 };
 /* clang-format on */
 

@@ -16,6 +16,16 @@
 #define PBS_API       "/apis/stoker.dev/v1"
 #define PBS_REPLY_MAX (512u * 1024 * 1024)
 
+/* A program in a pod whose input and output are joined with ours. */
+struct pbs_join {
+	const char *path; /* of exec or attach, with terminal_query() */
+	bool in, tty;
+	/* afterwards */
+	bool over;
+	int status;
+	struct err e; /* why it could not be, or ended before its time */
+};
+
 /* How requests reach the server: the socket of this machine (socket.c), or whatever a kubeconfig names (remote.c). */
 struct pbs_door {
 	/* NULL with e->kind ERR_UNAVAILABLE and errno if it cannot be reached. */
@@ -33,6 +43,10 @@ struct pbs_door {
 	/* Joins this terminal with a pod's program (a path of exec or attach) until that ends; its exit status.  NULL
 	 * where there is no loop to do it with: pbs_run_stoker() first. */
 	int (*attach)(void *self, const char *path, int *ret_status, struct err *e);
+	/* The same for several at once, until all have ended.  SIGINT, SIGTERM and SIGHUP come to `signal`, which may
+	 * say false: then nobody waits any more. */
+	int (*join)(void *self, struct pbs_join *joins, size_t n, bool (*signal)(void *arg, int signo), void *arg,
+		    struct err *e);
 };
 
 extern const struct pbs_door pbs_door_socket, pbs_door_remote;
@@ -92,6 +106,8 @@ int k_log_main(struct pbs *p, int argc, char **argv);
 int dockerlog_main(struct pbs *p, int argc, char **argv);
 int getallreposimages_main(struct pbs *p, int argc, char **argv);
 int get_report_main(struct pbs *p, int argc, char **argv);
+int startdocker_main(struct pbs *p, int argc, char **argv);
+int pbsdsh_main(struct pbs *p, int argc, char **argv);
 int rpt_detail_main(struct pbs *p, int argc, char **argv);
 
 /* --- requests.  Paths begin with '/'; *ret (may be NULL) is owned.  Errors have the server's own words. --- */

@@ -4,6 +4,7 @@
  * Only a terminal needs the loop and its client in both cases.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -105,19 +106,13 @@ static int remote_stream(void *self, const char *path, int *ret_code, bool (*pie
 
 /* ---- a terminal ---- */
 
-struct session {
-	bool over;
-	int status;
-	struct err *e;
-};
-
 static void on_session_end(void *arg, int code, const struct err *e)
 {
-	struct session *s = arg;
+	struct pbs_join *j = arg;
 
-	s->over = true;
-	s->status = code;
-	*s->e = *e;
+	j->over = true;
+	j->status = code;
+	j->e = *e;
 }
 
 /* A client with a loop, also where the socket has served so far. */
@@ -134,19 +129,67 @@ static int client_here(struct remote *r, struct err *e)
 	return client_http_new(r->loop, &o, &r->client, e);
 }
 
+struct listener {
+	bool (*signal)(void *arg, int signo);
+	void *arg;
+	bool stop;
+};
+
+static void on_signal(void *arg, int signo)
+{
+	struct listener *l = arg;
+
+	l->stop = !l->signal(l->arg, signo);
+}
+
+static bool all_over(const struct pbs_join *joins, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!joins[i].over)
+			return false;
+	return true;
+}
+
+static int remote_join(void *self, struct pbs_join *joins, size_t n, bool (*signal)(void *arg, int signo), void *arg,
+		       struct err *e)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct remote *r = self;
+	struct listener listener = { .signal = signal, .arg = arg };
+	struct terminal **terminals;
+
+	if (client_here(r, e) < 0)
+		return -1;
+	terminals = xcalloc(n + 1, sizeof(struct terminal *));
+	for (size_t i = 0; i < n; i++) {
+		struct terminal_wants wants = { .path = joins[i].path,
+						.in = joins[i].in,
+						.tty = joins[i].tty,
+						.ended = on_session_end,
+						.arg = &joins[i] };
+
+		joins[i].over = terminal_new(r->client, &wants, &terminals[i], &joins[i].e) < 0;
+	}
+	for (size_t i = 0; signal && i < ARRAY_SIZE(signals); i++)
+		(void)!loop_on_signal(r->loop, signals[i], on_signal, &listener, e);
+	while (!listener.stop && !all_over(joins, n))
+		loop_turn(r->loop, false);
+	for (size_t i = 0; signal && i < ARRAY_SIZE(signals); i++)
+		loop_forget_signal(r->loop, signals[i], &listener);
+	for (size_t i = 0; i < n; i++)
+		terminal_free(terminals[i]);
+	free(terminals);
+	return 0;
+}
+
 static int remote_attach(void *self, const char *path, int *ret_status, struct err *e)
 {
-	struct remote *r = self;
-	struct session s = { .e = e };
-	struct terminal_wants wants = { .path = path, .in = true, .tty = true, .ended = on_session_end, .arg = &s };
-	struct terminal *t;
+	struct pbs_join one = { .path = path, .in = true, .tty = true };
 
-	if (client_here(r, e) < 0 || terminal_new(r->client, &wants, &t, e) < 0)
+	if (remote_join(self, &one, 1, NULL, NULL, e) < 0)
 		return -1;
-	while (!s.over)
-		loop_turn(r->loop, false);
-	terminal_free(t);
-	*ret_status = s.status;
+	*ret_status = one.status;
+	*e = one.e;
 	return e->kind == ERR_NONE ? 0 : -1;
 }
 
@@ -170,4 +213,5 @@ const struct pbs_door pbs_door_remote = { .open = remote_open,
 					  .stream = remote_stream,
 					  .ns = remote_ns,
 					  .place = remote_place,
-					  .attach = remote_attach };
+					  .attach = remote_attach,
+					  .join = remote_join };

@@ -1,0 +1,162 @@
+#!/bin/bash
+# startdocker: containers as their caller, with docker's statuses and words, in jobs and outside; pbsdsh and mpirun.
+. "$(dirname "$0")/lib.sh"
+
+if [ "$(id -u)" != 0 ] || ! command -v useradd >/dev/null || ! command -v buildah >/dev/null; then
+	echo "1..0 # skipped: needs root, useradd and buildah"
+	exit 0
+fi
+BIN=$(cd "$(dirname "$STOKER")/bin" && pwd)
+A=stka$$ B=stkb$$
+chmod 711 "$T"
+mkdir -p "$T/home" "$T/data/$A" "$T/data/$B" "$T/pub/set" "$T/img"
+for u in $A $B; do
+	useradd -M -d "$T/home/$u" -s /bin/bash "$u"
+	mkdir -p "$T/home/$u"
+	chown "$u:" "$T/home/$u" "$T/data/$u"
+	chmod 700 "$T/home/$u" "$T/data/$u"
+done
+trap 'cleanup; userdel "$A"; userdel "$B"' EXIT
+echo public >"$T/pub/set/f"
+chmod 777 "$T/pub/set"
+cp "$(command -v busybox)" "$T/img/busybox"
+printf 'FROM scratch\nCOPY busybox /bin/busybox\nRUN ["/bin/busybox", "--install", "-s", "/bin"]\n' >"$T/img/Dockerfile"
+
+begin() { node_start main --gpus 4 --node-name g102; }
+begin || done_testing
+"$STOKER" image build "$T/img" -t lab/box:1 -q --data "$T/main/data" >/dev/null
+kubectl patch pbsserver default --type merge -p "{\"spec\":{\"hostRoots\":[\"$T/data\"],\"readOnlyRoots\":[\"$T/pub\"]}}" >/dev/null
+kubectl annotate node g102 stoker.dev/np=8 >/dev/null
+# by USER COMMAND: in the user's home, with the commands in reach; its status is added.
+by() {
+	su "$1" -c "export STOKER_SOCKET=$SOCKET PATH=$BIN:\$PATH; cd; $2" 2>&1
+	echo "status $?"
+}
+HA=$T/home/$A DA=$T/data/$A
+
+# settles NAME COMMAND: it becomes true.
+settles() { ok "$1" eventually 60 "${@:2}"; }
+
+# Outside of jobs: who one is, what one sees.
+is "it runs as the caller, who has an account, a home and the root as working directory" \
+	"$(by "$A" 'startdocker -c "id -u; id -un; pwd; echo \$HOME \$USER \$LOGNAME; touch \$HOME/made; exit 7" lab/box:1')" \
+	"$(id -u "$A")
+$A
+/
+$HA $A $A
+status 7"
+is "what it makes is the caller's" "$(stat -c %U "$HA/made")" "$A"
+is "input comes in, output and errors go apart" "$(by "$A" 'echo in | startdocker -u -i -c "cat; echo err >&2" lab/box:1 2>err; cat err')" "in
+err
+status 0"
+is "no byte of output is lost" "$(by "$A" 'startdocker -c "seq 1 50000" lab/box:1 | (sleep 1; md5sum)')" "$(seq 1 50000 | md5sum)
+status 0"
+is "mounts, modes, memory, variables and a directory" "$(by "$A" "startdocker -D $DA/ -P $DA -u '-it -v $T/pub/set:/set --privileged --shm-size 32m --ipc=host -w $DA -e A=\$(B)' \
+	-c 'exec 2>&1; pwd; touch here; touch /set/x; cat /set/f; df -m /dev/shm | grep -o \" 32  .*0%\"; echo \$A' lab/box:1" | sed "s#$T##g")" \
+	"startdocker: warning: --privileged is ignored: containers have the rights of their user
+/data/$A
+touch: /set/x: Read-only file system
+public
+ 32         0        32   0%
+\$(B)
+status 0"
+is "a terminal is one" "$(by "$A" 'python3 -c "import pty, sys; sys.exit(pty.spawn([\"startdocker\", \"-u\", \"-it\", \"-c\", \"sh -c tty\", \"lab/box:1\"]) >> 8)"' | tr -d '\r')" "/dev/pts/0
+status 0"
+
+# What cannot be, in docker's words.
+printf 'echo hi\n' >"$HA/noint.sh"
+printf '#!/bin/sh\necho hi $0\n' >"$HA/ok.sh"
+cp "$HA/ok.sh" "$HA/noexec.sh"
+chmod 755 "$HA/noint.sh" "$HA/ok.sh"
+chmod 644 "$HA/noexec.sh"
+is "a script of the home runs" "$(by "$A" 'startdocker -s ok.sh lab/box:1')" "hi $HA/ok.sh
+status 0"
+like "without #!" "$(by "$A" 'startdocker -s noint.sh lab/box:1' | tail -n 2 | tr '\n' ' ')" 'exec format error status 1 $'
+like "without x" "$(by "$A" "startdocker -s $HA/noexec.sh lab/box:1" | tr '\n' ' ')" "^startdocker: exec: \"$HA/noexec.sh\": permission denied status 126 \$"
+like "not there" "$(by "$A" 'startdocker -c "nosuch x" lab/box:1' | tr '\n' ' ')" '^startdocker: exec: "nosuch": no such file or directory status 127 $'
+like "no image" "$(by "$A" 'startdocker -c true localhost:1/none' | tr '\n' ' ')" "^startdocker: Unable to find image 'localhost:1/none': .*status 125 \$"
+is "too high" "$(by "$A" "startdocker -D $T/data -c true lab/box:1")" "startdocker: -D: $T/data is too high to be mounted: at least the user's level, such as $T/data/$A
+status 125"
+is "of the machine" "$(by "$A" 'startdocker -u "-v /etc:/x" -c true lab/box:1')" "startdocker: -u: -v /etc:/x: /etc may not be mounted: only what is below $HA, $T/data, $T/pub
+status 125"
+is "another's" "$(by "$A" "startdocker -D $T/data/$B -c true lab/box:1")" "startdocker: -D: cannot mount $T/data/$B: Permission denied
+status 125"
+is "more rights" "$(by "$A" 'startdocker -u "--cap-add=ALL" -c true lab/box:1')" "startdocker: -u: --cap-add=ALL is not allowed: containers have the rights of their user
+status 125"
+is "both -s and -c" "$(by "$A" 'startdocker -s a -c b lab/box:1')" "startdocker: exactly one of -s and -c is needed; see startdocker --help
+status 125"
+pods() { kubectl get pods -A -o json | jq -r '.items[].metadata.name' | grep startdocker | sort; }
+is "nothing is left of any of them" "$(pods)" ""
+
+# In a job: its cards from 0, its group, its end.
+cat >"$HA/job.pbs" <<-END
+	#PBS -N dj
+	#PBS -j oe
+	#PBS -l nodes=1:gpus=2
+	PATH=$BIN:\$PATH
+	echo outside \$CUDA_VISIBLE_DEVICES
+	startdocker -c 'echo inside \$CUDA_VISIBLE_DEVICES; grep -c _job/ /proc/self/cgroup; exit 5' lab/box:1
+	echo status \$?
+	startdocker -c 'sleep 98765' lab/box:1
+END
+chown "$A:" "$HA/job.pbs"
+by "$A" "qsub -v STOKER_SOCKET=$SOCKET job.pbs" >/dev/null
+asleep() { pgrep -f '^sleep 98765'; }
+settles "the second container runs" asleep
+like "a container in a job has the job's cards, counted from 0, and is in its group" "$(tr '\n' ' ' <"$HA/dj.o1")" '^outside [0-3],[0-3] inside 0,1 [1-9][0-9]* status 5 $'
+cards() { kubectl get node g102 -o json | jq -r '[.metadata.annotations | to_entries[] | select(.key | test("gpu-[0-9]")) | .value] | map(select(. == "free")) | length'; }
+is "and takes none of its own" "$(cards)" 2
+like "the queue does not count it" "$(kubectl get pods -A -l app.kubernetes.io/name=startdocker -o json | jq -c '.items[0] | [.spec.nodeName, .metadata.labels["stoker.dev/queue"], .metadata.ownerReferences[0].name]')" '^\["g102",null,"1-0"\]$'
+host=$(kubectl get pods -n "$A" 1-0 -o json | jq -r .metadata.name)
+like "another user is not let in" "$(su "$B" -c "curl -sS --unix-socket $SOCKET -X POST http://localhost/api/v1/namespaces/$B/pods -H 'Content-Type: application/json' -d '{\"metadata\":{\"name\":\"x\",\"annotations\":{\"stoker.dev/in-job\":\"$host\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"lab/box:1\"}]}}'")" 'there is no such pod'
+kubectl create -n "$A" -f - >/dev/null 2>&1 <<<'{"apiVersion":"v1","kind":"Pod","metadata":{"name":"plain"},"spec":{"containers":[{"name":"c","image":"lab/box:1","command":["sleep","1"]}]}}'
+try() { su "$A" -c "curl -sS --unix-socket $SOCKET -X POST http://localhost/api/v1/namespaces/$A/pods -H 'Content-Type: application/json' -d '{\"metadata\":{\"name\":\"x\",\"annotations\":{\"stoker.dev/in-job\":\"$1\"}},\"spec\":{\"containers\":[{\"name\":\"c\",\"image\":\"lab/box:1\"${2-}}]}}'"; }
+like "what is no job is none" "$(try plain)" 'it is no process of a PBS job'
+like "a part of a job has no room of its own" "$(try "$host" ',"resources":{"limits":{"nvidia.com/gpu":"1"}}')" 'resources must be left out'
+kubectl delete -n "$A" pod plain --now >/dev/null
+pid=$(asleep)
+by "$A" 'qdel 1' >/dev/null
+gone() { [ ! -e "/proc/$pid" ] && ! pgrep -u "$A" >/dev/null && [ "$(cards)" = 4 ]; }
+settles "qdel ends the container; nothing is alive and the cards are free" gone
+clean() { [ -z "$(pods)" ]; }
+settles "its pod goes with the job's" clean
+
+# Several nodes.
+cat >"$HA/many.pbs" <<-END
+	#PBS -N many
+	#PBS -j oe
+	#PBS -l nodes=2:ppn=2
+	PATH=$BIN:\$PATH
+	pbsdsh sh -c 'echo \$PBS_NODENUM \$PBS_VNODENUM \$PBS_TASKNUM' | sort
+	pbsdsh -u pwd
+	pbsdsh -n 3 sh -c 'echo only \$PBS_VNODENUM; exit 4'; echo \$?
+	pbsdsh -h nowhere true; echo \$?
+	X=1 pbsdsh -c 1 -e X sh -c 'echo x=\$X'
+	mpirun --hostfile \$PBS_NODEFILE -np 4 --mca plm_rsh_agent "$BIN/pbsdsh -h" sh -c 'echo rank \$OMPI_COMM_WORLD_RANK' | sort
+	echo done
+END
+chown "$A:" "$HA/many.pbs"
+by "$A" "qsub -v STOKER_SOCKET=$SOCKET many.pbs" >/dev/null
+finished() { grep -qs '^done' "$HA/many.o2"; }
+settles "a job of two nodes ends" finished
+ranks='rank 0
+rank 1
+rank 2
+rank 3
+'
+command -v mpirun >/dev/null || ranks="$(grep mpirun: "$HA/many.o2")
+"
+is "pbsdsh runs programs on slots, hosts and for mpirun" "$(cat "$HA/many.o2")" "0 0 2
+0 1 3
+1 2 4
+1 3 5
+$HA
+only 3
+4
+pbsdsh: host nowhere is not one of this job's
+1
+x=1
+${ranks}done"
+is "outside of jobs there is nowhere to run" "$(by "$A" 'pbsdsh date')" "pbsdsh: not executing under PBS
+status 1"
+done_testing
