@@ -9,6 +9,8 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_expand.h"
+#include "kinds/pbs_id.h"
 #include "kinds/pbs_nodes.h"
 #include "kinds/pbs_resources.h"
 #include "kinds/pbs_values.h"
@@ -143,6 +145,43 @@ static void add_list(const struct making *m, const struct attribute_row *row)
 		sbuf_addf(&text, "%s%s", i ? between : "", json_is_string(v) ? json_string_value(v) : "");
 	if (text.n)
 		pbs_attributes_add(m->out, row->name, NULL, sbuf_steal(&text));
+}
+
+/* ---- output ---- */
+
+/* The file that a job without -o or -e writes; nothing if it is not known where it was submitted. */
+static void default_path(const struct making *m, const char *element, char letter, struct sbuf *out)
+{
+	const char *dir = jsonx_str_or(m->job, "spec.workingDir", ""),
+		   *name = jsonx_str_or(m->job, "spec.name", "STDIN");
+	const char *host = jsonx_str_or(m->job, "spec.submitHost", ""), *slash = strrchr(name, '/');
+	size_t n;
+
+	if (!*dir || jsonx_bool_or(m->job, "spec.interactive", false))
+		return;
+	name = slash ? slash + 1 : name;
+	n = strlen(name);
+	if (*element && n > strlen(element) && str_ends(name, element)) /* an element is called NAME-3 */
+		n -= strlen(element) + 1;
+	sbuf_addf(out, "%s%s%s/%.*s.%c%lld", host, *host ? ":" : "", dir, (int)n, name, letter,
+		  (long long)jsonx_int_or(m->job, "status.sequence", 0));
+}
+
+static void add_path(const struct making *m, const struct attribute_row *row)
+{
+	const char *text = jsonx_str_or(m->job, row->path, "");
+	auto_sbuf struct sbuf path = SBUF(TEXT_MAX);
+	struct pbs_id id = { 0 };
+
+	(void)pbs_id_parse(jsonx_str_or(m->job, "status.id", ""), &id);
+	if (*text)
+		sbuf_adds(&path, text);
+	else
+		default_path(m, id.elements, row->name[0] == 'O' ? 'o' : 'e', &path);
+	if (path.n && id.elements[0] && !pbs_expand_tells_apart(text) && !str_ends(path.p, "/dev/null"))
+		sbuf_addf(&path, "%s%s", jsonx_str_or(m->job, "spec.attributes.array_separator", "-"), id.elements);
+	if (path.n)
+		pbs_attributes_add(m->out, row->name, NULL, sbuf_steal(&path));
 }
 
 /* ---- particular ones ---- */
@@ -352,7 +391,7 @@ static const struct attribute_row rows[] = {
 	{ "Checkpoint", "spec.checkpoint", add_text, "u" },
 	{ "ctime", "metadata.creationTimestamp", add_time },
 	{ "depend", "spec.dependencies", add_depend },
-	{ "Error_Path", "spec.errorPath", add_text },
+	{ "Error_Path", "spec.errorPath", add_path },
 	{ "exec_host", "status.execHost", add_exec_host },
 	{ "exec_gpus", "status.execGpus", add_text },
 	{ "Execution_Time", "spec.executionTime", add_time },
@@ -364,7 +403,7 @@ static const struct attribute_row rows[] = {
 	{ "Mail_Points", "spec.mail.points", add_text, "a" },
 	{ "Mail_Users", "spec.mail.users", add_list },
 	{ "mtime", NULL, add_mtime },
-	{ "Output_Path", "spec.outputPath", add_text },
+	{ "Output_Path", "spec.outputPath", add_path },
 	{ "Priority", "spec.priority", add_number, "0" },
 	{ "qtime", "status.queueTime", add_time, "metadata.creationTimestamp" },
 	{ "Rerunable", "spec.rerunnable", add_bool, "True" },

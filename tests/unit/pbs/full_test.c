@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "base/jsonx.h"
+#include "base/mem.h"
 #include "pbs/qstat_full.h"
 #include "test.h"
 
@@ -206,4 +207,36 @@ TEST("a job that is not whole is listed as far as it goes")
 	CHECK_INT(strncmp(out, "Job Id: 7[].Ghead\n    Job_Name = STDIN\n    Job_Owner = \n    job_state = Q\n", 40),
 		  0);
 	free(out);
+}
+
+TEST("a job says where its output goes, also if it was not told")
+{
+	static const struct {
+		const char *spec, *id, *out, *err;
+	} rows[] = {
+		{ "'name':'n','workingDir':'/w','submitHost':'h'", "7.G", "h:/w/n.o7", "h:/w/n.e7" },
+		{ "'name':'a/n','workingDir':'/w'", "7.G", "/w/n.o7", "/w/n.e7" },
+		{ "'name':'n','workingDir':'/w','submitHost':'h','array':{}", "7[].G", "h:/w/n.o7", "h:/w/n.e7" },
+		{ "'name':'n-13','workingDir':'/w','submitHost':'h','array':{}", "7[13].G", "h:/w/n.o7-13",
+		  "h:/w/n.e7-13" },
+		{ "'name':'n-3','workingDir':'/w','outputPath':'h:/r','errorPath':'h:/dev/null'", "7[3].G", "h:/r-3",
+		  "h:/dev/null" },
+		{ "'name':'n-3','workingDir':'/w','outputPath':'h:/$PBS_ARRAYID','attributes':{'array_separator':'.'}",
+		  "7[3].G", "h:/$PBS_ARRAYID", "/w/n.e7.3" },
+		{ "'name':'n'", "7.G", NULL, NULL },
+		{ "'name':'n','workingDir':'/w','interactive':true", "7.G", NULL, NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *text =
+			xasprintf("{'spec':{%s},'status':{'sequence':7,'id':'%s'}}", rows[i].spec, rows[i].id);
+		json_auto_t *job = object(text);
+		struct pbs_attributes a = { 0 };
+		struct pbs_view v = { .server = "G" };
+
+		pbs_attributes_of(job, &v, &a);
+		CHECK(str_same(pbs_attributes_find(&a, "Output_Path", NULL), rows[i].out));
+		CHECK(str_same(pbs_attributes_find(&a, "Error_Path", NULL), rows[i].err));
+		pbs_attributes_done(&a);
+	}
 }
