@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "loop/gzip.h"
+#include "sched/line_file.h"
 
 #define MONTH_LEN  7 /* 2026-11 */
 #define FILE_MODE  0600
@@ -98,61 +99,15 @@ static void free_names(char **names)
 
 /* ---- writing ---- */
 
-static int write_at_end(int fd, struct str text)
-{
-	off_t before = lseek(fd, 0, SEEK_END);
-	struct str rest = text;
-
-	while (rest.n) {
-		ssize_t n = write(fd, rest.p, rest.n);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			int why = errno;
-
-			/* A half line would be the beginning of the next one. */
-			if (before >= 0 && ftruncate(fd, before) < 0)
-				log_warn("take back a half line of the accounts: %s, ignoring", strerror(errno));
-			errno = why;
-			return -1;
-		}
-		rest.p += n;
-		rest.n -= (size_t)n;
-	}
-	return 0;
-}
-
-static int write_error(const char *path, struct err *e)
-{
-	return err_errno(e, errno == ENOSPC || errno == EDQUOT ? ERR_STORAGE_FULL : ERR_INTERNAL, "%s", path);
-}
-
-/* What a crash of the machine left of the last line goes. */
-static void cut_half_line(int fd)
-{
-	off_t n = lseek(fd, 0, SEEK_END);
-	char tail[ACCOUNT_LINE_MAX];
-	off_t from = n > (off_t)sizeof(tail) ? n - (off_t)sizeof(tail) : 0;
-	ssize_t got = n > 0 ? pread(fd, tail, (size_t)(n - from), from) : 0;
-
-	while (got > 0 && tail[got - 1] != '\n')
-		got--;
-	if (from + got < n && ftruncate(fd, from + got) < 0)
-		log_warn("take back a half line of the accounts: %s, ignoring", strerror(errno));
-}
-
 static int open_lines(const char *path, int *ret, struct err *e)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
 	auto_sbuf struct sbuf title = SBUF(ACCOUNT_LINE_MAX);
+	int fd;
 
-	if (fd < 0)
-		return write_error(path, e);
-	cut_half_line(fd);
+	if (line_file_open(path, ACCOUNT_LINE_MAX, &fd, e) < 0)
+		return -1;
 	account_title(&title);
-	if (lseek(fd, 0, SEEK_END) == 0 && write_at_end(fd, sbuf_str(&title)) < 0) {
-		write_error(path, e);
+	if (lseek(fd, 0, SEEK_END) == 0 && line_file_add(fd, path, sbuf_str(&title), e) < 0) {
 		close(fd);
 		return -1;
 	}
@@ -180,27 +135,15 @@ static int open_month(struct account_file *f, int64_t now, struct err *e)
 
 int account_file_append(struct account_file *f, struct str lines, int64_t now, struct err *e)
 {
-	off_t before;
-
 	if (open_month(f, now, e) < 0)
 		return -1;
-	before = lseek(f->fd, 0, SEEK_END);
-	if (write_at_end(f->fd, lines) < 0)
-		return write_error(f->dir, e);
-	if (fdatasync(f->fd) < 0) {
-		write_error(f->dir, e);
-		/* They will be written again. */
-		if (before >= 0 && ftruncate(f->fd, before) < 0)
-			log_warn("take back lines of the accounts: %s, ignoring", strerror(errno));
-		return -1;
-	}
-	return 0;
+	return line_file_keep(f->fd, f->dir, lines, e);
 }
 
 int account_file_note(struct account_file *f, struct str lines, struct err *e)
 {
-	if (write_at_end(f->journal, lines) < 0)
-		return write_error(f->dir, e);
+	if (line_file_add(f->journal, f->dir, lines, e) < 0)
+		return -1;
 	f->journal_bytes += lines.n;
 	return 0;
 }
@@ -214,7 +157,7 @@ int account_file_rewrite(struct account_file *f, struct str journal, struct err 
 		return -1;
 	fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
-		return write_error(path, e);
+		return line_file_error(path, e);
 	close(f->journal);
 	f->journal = fd;
 	f->journal_bytes = journal.n;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* books.c - see books.h
  *
- * The pods are followed by a list and a watch of our own, without a cache: the scheduler's has only what lives, and of
- * what leaves it nobody can say whether it succeeded.
+ * The pods are followed without a cache (client/changes.h): the scheduler's has only what lives, and of what leaves it
+ * nobody can say whether it succeeded.
  */
 #include "sched/books.h"
 
@@ -10,6 +10,7 @@
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "client/changes.h"
 #include "sched/account_file.h"
 #include "sched/books_shares.h"
 #include "sched/card_part.h"
@@ -31,14 +32,13 @@ struct books {
 	struct books_config config;
 	struct account_file *file;
 	struct tally tally;
-	char *rv;
-	void *watch;
-	bool started, ready, listing, freed;
+	struct changes *pods; /* NULL: not begun */
+	bool ready;
 	bool recalled; /* the shares have their memory */
 	bool troubled; /* the last write failed, and it was said */
 	size_t journal_least;
 	struct loop_hook note;
-	struct loop_timer flush, save, tidy, again;
+	struct loop_timer flush, save, tidy;
 };
 
 static const struct ref all_pods = { .api_version = "v1", .plural = "pods" };
@@ -164,26 +164,13 @@ static void amounts_of(void *arg, const json_t *pod, struct tally_amounts *ret)
 	space_shape_unref(space, shape);
 }
 
-static void start_list(struct books *b);
-
-static void on_event(void *arg, const char *type, const json_t *pod, const struct err *e)
+static void on_change(void *arg, const char *type, const json_t *pod)
 {
 	struct books *b = arg;
 
-	if (!pod) {
-		b->client->ops->watch_stop(b->client, b->watch);
-		b->watch = NULL;
-		if (e->kind == ERR_EXPIRED)
-			start_list(b);
-		else
-			loop_timer_set(b->client->loop, &b->again, AGAIN_MS);
-		return;
-	}
-	free(b->rv);
-	b->rv = xstrdup(jsonx_str_or(pod, "metadata.resourceVersion", "0"));
 	if (streq(type, "DELETED"))
 		tally_gone(&b->tally, pod, clock_wall());
-	else if (!streq(type, "BOOKMARK"))
+	else
 		tally_see(&b->tally, pod, clock_wall());
 	flush_soon(b);
 }
@@ -240,31 +227,11 @@ static void recall(struct books *b)
 	b->recalled = true;
 }
 
-static void start_watch(struct books *b)
-{
-	struct list_options o = { .rv = b->rv };
-
-	b->watch = b->client->ops->watch(b->client, &all_pods, &o, on_event, b);
-}
-
-static void on_list(void *arg, const json_t *list, const struct err *e)
+static void on_list(void *arg, const json_t *pods)
 {
 	struct books *b = arg;
 
-	b->listing = false;
-	if (b->freed) {
-		free(b);
-		return;
-	}
-	if (e->kind != ERR_NONE) {
-		log_warn("list pods for the accounts: %s, trying again", e->text);
-		loop_timer_set(b->client->loop, &b->again, AGAIN_MS);
-		return;
-	}
-	recover(b, json_object_get(list, "items"));
-	free(b->rv);
-	b->rv = xstrdup(jsonx_str_or(list, "metadata.resourceVersion", "0"));
-	start_watch(b);
+	recover(b, pods);
 	if (b->ready)
 		return;
 	b->ready = true;
@@ -273,32 +240,14 @@ static void on_list(void *arg, const json_t *list, const struct err *e)
 	b->config.ready(b->config.arg);
 }
 
-static void start_list(struct books *b)
-{
-	free(b->rv);
-	b->rv = NULL;
-	b->listing = true;
-	b->client->ops->list(b->client, &all_pods, &(struct list_options){ 0 }, on_list, b);
-}
-
-static void on_again(void *arg)
-{
-	struct books *b = arg;
-
-	if (b->rv)
-		start_watch(b);
-	else
-		start_list(b);
-}
-
 void books_nodes(struct books *b)
 {
-	if (!b->started) {
-		b->started = true;
-		start_list(b);
-	} else if (b->ready) {
+	struct changes_handlers h = { .list = on_list, .change = on_change, .arg = b, .purpose = "the accounts" };
+
+	if (!b->pods)
+		b->pods = changes_new(b->client, &all_pods, &h);
+	else if (b->ready)
 		recall(b);
-	}
 }
 
 bool books_ready(const struct books *b)
@@ -350,7 +299,6 @@ int books_new(struct client *c, const struct books_config *config, struct books 
 	b->flush = (struct loop_timer){ .fire = on_flush, .arg = b };
 	b->save = (struct loop_timer){ .fire = on_save, .arg = b };
 	b->tidy = (struct loop_timer){ .fire = on_tidy, .arg = b };
-	b->again = (struct loop_timer){ .fire = on_again, .arg = b };
 	*ret = b;
 	return 0;
 }
@@ -363,17 +311,12 @@ void books_free(struct books *b)
 		flush_now(b);
 		save(b);
 	}
-	if (b->watch)
-		b->client->ops->watch_stop(b->client, b->watch);
+	changes_free(b->pods);
 	loop_unschedule(b->client->loop, &b->note);
 	loop_timer_done(&b->flush);
 	loop_timer_done(&b->save);
 	loop_timer_done(&b->tidy);
-	loop_timer_done(&b->again);
 	tally_done(&b->tally);
 	account_file_free(b->file);
-	free(b->rv);
-	b->freed = true;
-	if (!b->listing)
-		free(b);
+	free(b);
 }
