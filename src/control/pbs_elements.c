@@ -48,29 +48,6 @@ static void read_set(const char *text, struct pbs_set *ret)
 		*ret = set;
 }
 
-/* a without b, into a: both are sorted, so one walk does. */
-static void subtract(struct pbs_set *a, const struct pbs_set *b)
-{
-	struct pbs_set left = { 0 };
-	size_t k = 0;
-
-	for (size_t i = 0; i < a->n; i++) {
-		int at = a->r[i].first;
-
-		while (k < b->n && b->r[k].last < at)
-			k++;
-		for (size_t n = k; n < b->n && b->r[n].first <= a->r[i].last; n++) {
-			if (b->r[n].first > at)
-				pbs_set_add(&left, at, b->r[n].first - 1);
-			at = b->r[n].last + 1;
-		}
-		if (at <= a->r[i].last)
-			pbs_set_add(&left, at, a->r[i].last);
-	}
-	pbs_set_done(a);
-	*a = left;
-}
-
 static void unite(struct pbs_set *a, const struct pbs_set *b)
 {
 	for (size_t i = 0; i < b->n; i++)
@@ -213,10 +190,10 @@ static void read_rest(struct elements *x)
 
 	unite(&x->rest, &x->request);
 	for (size_t i = 0; i < x->noutcomes; i++)
-		subtract(&x->rest, &x->outcomes[i].set);
+		pbs_set_subtract(&x->rest, &x->outcomes[i].set);
 	for (size_t i = 0; i < x->nunits; i++)
 		pbs_set_add(&units, x->units[i].index, x->units[i].index);
-	subtract(&x->rest, &units);
+	pbs_set_subtract(&x->rest, &units);
 	pbs_set_done(&units);
 }
 
@@ -237,8 +214,8 @@ static void read_cancel(struct elements *x)
 		unite(&x->cancel, &x->request);
 	/* Of those that wait nobody needs to be told. */
 	unite(&spared, &x->rest);
-	subtract(&spared, &x->cancel);
-	subtract(&x->rest, &spared);
+	pbs_set_subtract(&spared, &x->cancel);
+	pbs_set_subtract(&x->rest, &spared);
 	if (x->rest.n) {
 		o = outcome_of(x, x->w->v->set->cancel_code != PBS_NO_CODE, (int)x->w->v->set->cancel_code);
 		unite(&o->set, &x->rest);
@@ -269,7 +246,7 @@ static void choose(struct elements *x)
 	if (!x->w->may_start)
 		return;
 	unite(&next, &x->rest);
-	subtract(&next, &x->held);
+	pbs_set_subtract(&next, &x->held);
 	while (waiting < slots && waiting < PBS_WINDOW && pbs_set_next(&next, &index)) {
 		add_unit(x, index, NULL);
 		pbs_set_drop(&x->rest, index, index);
@@ -376,7 +353,7 @@ static bool all_held(const struct elements *x)
 	bool held;
 
 	unite(&rest, &x->rest);
-	subtract(&rest, &x->held);
+	pbs_set_subtract(&rest, &x->held);
 	held = !rest.n;
 	for (size_t i = 0; i < x->nunits; i++)
 		held = held && pbs_set_has(&x->held, x->units[i].index);

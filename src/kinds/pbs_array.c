@@ -83,6 +83,29 @@ void pbs_set_drop(struct pbs_set *s, int first, int last)
 	replace(s, from, to, rest, n);
 }
 
+/* Both are sorted, so one walk does. */
+void pbs_set_subtract(struct pbs_set *a, const struct pbs_set *b)
+{
+	struct pbs_set left = { 0 };
+	size_t k = 0;
+
+	for (size_t i = 0; i < a->n; i++) {
+		int at = a->r[i].first;
+
+		while (k < b->n && b->r[k].last < at)
+			k++;
+		for (size_t n = k; n < b->n && b->r[n].first <= a->r[i].last; n++) {
+			if (b->r[n].first > at)
+				pbs_set_add(&left, at, b->r[n].first - 1);
+			at = b->r[n].last + 1;
+		}
+		if (at <= a->r[i].last)
+			pbs_set_add(&left, at, a->r[i].last);
+	}
+	pbs_set_done(a);
+	*a = left;
+}
+
 size_t pbs_set_count(const struct pbs_set *s)
 {
 	size_t n = 0;

@@ -9,6 +9,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/jsonx.h"
+
 /* Eighteen digits always fit. */
 enum { MOST_DIGITS = 18 };
 
@@ -84,4 +86,16 @@ void pbs_id_text(int64_t sequence, int index, const char *server, struct sbuf *o
 		sbuf_addf(out, "[%d]", index);
 	if (server && server[0])
 		sbuf_addf(out, ".%s", server);
+}
+
+void pbs_id_of(const json_t *job, int index, struct sbuf *out)
+{
+	const json_t *sequence = jsonx_at(job, "status.sequence");
+	const char *id = jsonx_str_or(job, "status.id", jsonx_str_or(job, "metadata.name", ""));
+	const char *dot = strchr(id, '.');
+
+	if (index >= 0 && json_is_integer(sequence))
+		pbs_id_text(json_integer_value(sequence), index, dot ? dot + 1 : "", out);
+	else
+		sbuf_adds(out, id);
 }

@@ -3,6 +3,8 @@
 #ifndef STOKER_KINDS_PBS_ID_H
 #define STOKER_KINDS_PBS_ID_H
 
+#include <jansson.h>
+
 #include "base/str.h"
 
 #define PBS_SERVER_NAME 256
@@ -20,5 +22,7 @@ bool pbs_id_parse(const char *text, struct pbs_id *ret);
 /* index: -1 none, -2 the array itself ("[]"). */
 enum { PBS_PLAIN = -1, PBS_ARRAY = -2 };
 void pbs_id_text(int64_t sequence, int index, const char *server, struct sbuf *out);
+/* That of a PBSJob as it is known, or of its element `index`. */
+void pbs_id_of(const json_t *job, int index, struct sbuf *out);
 
 #endif

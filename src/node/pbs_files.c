@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_id.h"
 
 #define SPOOL    "/var/spool/stoker"
 #define TEXT_MAX (16u * 1024 * 1024)
@@ -79,7 +80,7 @@ int pbs_files_write(const struct pbs_place *p, struct err *e)
 	auto_sbuf struct sbuf id = SBUF(ID_MAX), nodes = SBUF(TEXT_MAX), cards = SBUF(TEXT_MAX);
 	auto_free char *node_file = NULL, *gpu_file = NULL, *script = NULL;
 
-	pbs_process_id(p->job, p->index, &id);
+	pbs_id_of(p->job, p->index, &id);
 	if (!id.n || id.over || strchr(id.p, '/'))
 		return err_set(e, ERR_INVALID, "ExecFailed: no file can be named after job \"%s\"", id.p ? id.p : "");
 	node_file = xasprintf("%s/aux/%s", p->dir, id.p);

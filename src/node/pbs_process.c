@@ -39,17 +39,6 @@ static const char *server_of(const json_t *job)
 	return dot ? dot + 1 : "";
 }
 
-void pbs_process_id(const json_t *job, int index, struct sbuf *out)
-{
-	const json_t *sequence = jsonx_at(job, "status.sequence");
-	const char *id = jsonx_str_or(job, "status.id", jsonx_str_or(job, "metadata.name", ""));
-
-	if (index >= 0 && json_is_integer(sequence))
-		pbs_id_text(json_integer_value(sequence), index, server_of(job), out);
-	else
-		sbuf_adds(out, id);
-}
-
 const char *pbs_process_hosts(const json_t *job, int index, const char *field)
 {
 	const json_t *run = json_object_get(job, "status");
@@ -500,7 +489,7 @@ int pbs_process(const struct pbs_place *p, json_t **ret, struct err *e)
 	auto_sbuf struct sbuf id = SBUF(TEXT_MAX);
 	auto_free char *dir = directory(p);
 
-	pbs_process_id(p->job, p->index, &id);
+	pbs_id_of(p->job, p->index, &id);
 	env = environment(p, id.p);
 	if (add_output(p, env, doc, e) < 0)
 		return -1;
@@ -519,7 +508,7 @@ int pbs_process_files(const struct pbs_place *p, json_t **ret, struct err *e)
 	json_auto_t *env = NULL;
 	auto_sbuf struct sbuf id = SBUF(TEXT_MAX);
 
-	pbs_process_id(p->job, p->index, &id);
+	pbs_id_of(p->job, p->index, &id);
 	env = environment(p, id.p);
 	if (add_output(p, env, doc, e) < 0)
 		return -1;

@@ -31,8 +31,6 @@ struct pbs_place {
 	bool hidden; /* other cards are hidden from it, so that the driver counts only its own */
 };
 
-/* Its identifier: "380963.Ghead", "189[3].Ghead". */
-void pbs_process_id(const json_t *job, int index, struct sbuf *out);
 /* What the controller says of where it runs; NULL: nothing yet. */
 const char *pbs_process_hosts(const json_t *job, int index, const char *field /* execHost, execGpus */);
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_account.h"
 #include "pbs/job_attributes.h"
 
 #define TEXT_MAX (1u << 20)
@@ -45,38 +46,12 @@ static int64_t moment(const json_t *obj, const char *path)
 	return clock_parse_rfc3339(jsonx_str_or(obj, path, ""), &micros) ? micros / 1000000 : -1;
 }
 
-/* "user=u group=g jobname=n queue=q ... Resource_List.nodes=1": as the accounts have it. */
-static char *account_text(const struct pbs_attributes *a, bool end)
+static char *account_text(const json_t *job, bool ended)
 {
-	static const struct {
-		const char *name, *as;
-		bool end;
-	} rows[] = { { "euser", "user" },
-		     { "egroup", "group" },
-		     { "Job_Name", "jobname" },
-		     { "queue", "queue" },
-		     { "ctime", "ctime" },
-		     { "qtime", "qtime" },
-		     { "etime", "etime" },
-		     { "start_time", "start" },
-		     { "Job_Owner", "owner" },
-		     { "exec_host", "exec_host" },
-		     { "Resource_List", NULL },
-		     { "session_id", "session", true },
-		     { "comp_time", "end", true },
-		     { "exit_status", "Exit_status", true },
-		     { "resources_used", NULL, true } };
+	struct pbs_account_end end = pbs_account_end(job);
 	auto_sbuf struct sbuf text = SBUF(TEXT_MAX);
 
-	for (size_t k = 0; k < ARRAY_SIZE(rows); k++)
-		for (size_t i = 0; i < a->n; i++) {
-			const struct pbs_attribute *x = &a->items[i];
-
-			if (!streq(x->name, rows[k].name) || (rows[k].end && !end))
-				continue;
-			sbuf_addf(&text, "%s%s%s%s=%s", text.n ? " " : "", rows[k].as ? rows[k].as : x->name,
-				  x->resource ? "." : "", x->resource ? x->resource : "", x->value);
-		}
+	pbs_account_text(job, json_object_get(job, "status"), ended ? &end : NULL, &text);
 	return sbuf_steal(&text);
 }
 
@@ -110,10 +85,10 @@ static void add_life(struct lines *l, const json_t *job, const char *server)
 		      jsonx_str_or(job, "spec.name", ""), queue));
 	add(l, made, 'A', xasprintf("queue=%s", queue));
 	add(l, start, 'S', xasprintf("Job Run on %s", jsonx_str_or(job, "status.execHost", "")));
-	add(l, start, 'A', account_text(&a, false));
+	add(l, start, 'A', account_text(job, false));
 	add(l, end, 'S', end_text(&a));
 	add(l, end, 'S', xasprintf("dequeuing from %s, state COMPLETE", queue));
-	add(l, end, 'A', account_text(&a, true));
+	add(l, end, 'A', account_text(job, true));
 }
 
 /* The scheduler's, the node's and all others' words. */

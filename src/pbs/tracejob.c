@@ -10,26 +10,28 @@
 #include "base/mem.h"
 #include "client/client.h"
 #include "pbs/about.h"
-#include "pbs/trace.h"
+#include "pbs/trace_files.h"
 
 enum { DAY = 86400, DAYS_MOST = 36500 };
 
 /* clang-format off */
 static const char usage[] =
-	"usage: tracejob [-n days] [-a] [-s] [-l] [-m] [-q] [-v] [-z] job_identifier...\n"
+	"usage: tracejob [-n days] [-a] [-s] [-l] [-m] [-p path] [-q] [-v] [-z] job_identifier...\n"
 	"\n"
 	"  -n  how many days back to look (1)\n"
 	"  -a  without the accounts\n"
 	"  -s  without the server\n"
 	"  -l  without the scheduler\n"
 	"  -m  without the nodes\n"
-	"  -q -v -z -c -d -f -p -w  about the files of Torque's daemons: without effect\n";
+	"  -p  data directory of the server, for the accounts of jobs that it has forgotten\n"
+	"  -q -v -z -c -d -f -w  about the files of Torque's daemons: without effect\n";
 /* clang-format on */
 
 struct tracejob {
 	struct pbs *p;
 	struct trace_options o;
 	char without[8];
+	const char *dir; /* of the server's data; NULL: the usual one */
 	struct sbuf out;
 };
 
@@ -58,6 +60,14 @@ static json_t *find_events(struct pbs *p, const json_t *job)
 	return found;
 }
 
+static bool find_past(struct tracejob *t, const struct pbs_id *id)
+{
+	auto_sbuf struct sbuf usual = SBUF(LIMIT_URL);
+
+	default_data_dir(&usual);
+	return trace_files(t->dir ? t->dir : usual.p, id, &t->o, &t->out);
+}
+
 static int trace(struct tracejob *t, const char *operand)
 {
 	json_auto_t *events = NULL;
@@ -69,15 +79,15 @@ static int trace(struct tracejob *t, const char *operand)
 		fprintf(stderr, "tracejob: illegally formed job identifier: %s\n", operand);
 		return 1;
 	}
-	if (pbs_job_find(t->p, &id, &job, &e) < 0)
-		return pbs_fail(t->p, &e, operand);
-	events = find_events(t->p, job);
 	t->o.server = pbs_server_name(t->p);
+	if (pbs_job_find(t->p, &id, &job, &e) < 0)
+		return find_past(t, &id) ? 0 : pbs_fail(t->p, &e, operand);
+	events = find_events(t->p, job);
 	trace_job(job, events, &t->o, &t->out);
 	return 0;
 }
 
-/* -p, -w, -f, -c and -d are about the files of Torque's daemons: read, and without effect. */
+/* -w, -f, -c and -d are about the files of Torque's daemons: read, and without effect. */
 static int parse(struct tracejob *t, int argc, char **argv)
 {
 	int64_t days = 1;
@@ -89,6 +99,8 @@ static int parse(struct tracejob *t, int argc, char **argv)
 	while ((c = getopt(argc, argv, "aslmqvzn:w:p:f:c:d:")) != -1) {
 		if (c == '?' || (c == 'n' && !str_int64(optarg, 0, DAYS_MOST, &days)))
 			return about_misuse(usage);
+		if (c == 'p')
+			t->dir = optarg;
 		if (strchr("aslm", c) && n + 1 < sizeof(t->without))
 			t->without[n++] = (char)toupper(c);
 	}

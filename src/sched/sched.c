@@ -21,6 +21,7 @@
 #include "sched/door.h"
 #include "sched/feed.h"
 #include "sched/owner_notes.h"
+#include "sched/pbs_books.h"
 #include "sched/pod_work.h"
 #include "sched/queue_status.h"
 #include "sched/reserve.h"
@@ -46,6 +47,7 @@ struct sched {
 	struct owner_notes owners;
 	struct bound_notes bound;
 	struct books *books; /* or NULL */
+	struct pbs_books *pbs_books;
 	struct rules *rules;
 	struct reserve *reserve;
 	struct budgets *budgets;
@@ -517,7 +519,9 @@ static int open_books(struct sched *s, const struct sched_config *config, struct
 				      .ready = on_synced,
 				      .arg = s };
 
-	if (books_new(s->client, &books, &s->books, e) < 0)
+	auto_free char *pbs = xasprintf("%s/pbs", config->accounts);
+
+	if (books_new(s->client, &books, &s->books, e) < 0 || pbs_books_new(s->client, pbs, &s->pbs_books, e) < 0)
 		return -1;
 	door_set_books(s->door, s->books);
 	return 0;
@@ -600,6 +604,7 @@ void sched_free(struct sched *s)
 	if (!s)
 		return;
 	books_free(s->books);
+	pbs_books_free(s->pbs_books);
 	queue_status_free(s->status);
 	door_free(s->door);
 	informer_free(s->pods);

@@ -2,6 +2,8 @@
 # The life of PBS jobs as objects: states, holds, dependencies, arrays, rerun, deletion.  Containers are timers here.
 . "$(dirname "$0")/lib.sh"
 node_start main --runtime fake
+export PATH=$(dirname "$STOKER")/bin:$PATH STOKER_SOCKET=$SOCKET
+DATA=$T/main/data
 NODE=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
 CPUS=$(kubectl get nodes -o 'jsonpath={.items[0].status.allocatable.cpu}')
 
@@ -133,8 +135,20 @@ node_start main --runtime fake
 ok "it comes to its end" state z C
 is "each element once" "$(elements z)" '{"C:0":"0-11"}'
 
+# The accounts have each change once, also those around the kill.
+records() { cat "$DATA"/accounting/pbs/2* | awk -F';' -v "id=$1" '$3 ~ "^" id "(\\[[0-9]*\\])?\\." {print $2}' | sort | tr -d '\n'; }
+records_are() { [ "$(records "$1")" = "$2" ]; }
+A=$(id a) D=$(id d) G=$(id g) R=$(id r) Z=$(id z)
+ok "a job is queued, started and ended" until_true records_are "$A" EQS
+ok "one that was run again and deleted says so" until_true records_are "$D" DEQRSS
+ok "what never ran has no end" until_true records_are "$G" DQ
+ok "nor what the server deleted" until_true records_are "$R" AQ
+like "an end says all" "$(cat "$DATA"/accounting/pbs/2* | grep ";E;$A\\.")" ' exec_host=.*/0-1 .* end=[0-9]+ Exit_status=3 .*resources_used.walltime=00:00:0'
+like "no element is twice in them" "$(records "$Z")" '^E{1,12}QS{1,12}$'
+
 # What has ended is shown for a time.
 kubectl patch pbsserver default --type merge -p '{"spec":{"keepCompletedSeconds":0}}' >/dev/null
 ok "and then gone" until_true gone z
 ok "with its pods" until_true pods_are z ""
+like "but in the accounts" "$(tracejob -p "$DATA" "$A")" '^[0-9/]{10} [0-9:]{8}  A    user=nobody .* Exit_status=3 '
 done_testing

@@ -11,7 +11,7 @@
 #include "pbs/processes.h"
 #include "pbs/quota.h"
 #include "pbs/report.h"
-#include "pbs/trace.h"
+#include "pbs/trace_files.h"
 #include "test.h"
 
 static void utc(void)
@@ -241,5 +241,30 @@ TEST("chk_quota says what is taken of how much, and what it does not know")
 		quota_row("/g/u", &rows[i].used, rows[i].why, rows[i].quota, &out);
 		CHECK_STR(out.p, rows[i].row);
 		sbuf_done(&out);
+	}
+}
+
+TEST("lines of the accounts are told by the job's number, and by the element if one is asked for")
+{
+	static const struct {
+		const char *line, *id;
+		bool is;
+	} rows[] = {
+		{ "10/27/2024 02:00:00;Q;7.Ghead;queue=batch", "7", true },
+		{ "10/27/2024 02:00:00;Q;77.Ghead;queue=batch", "7", false },
+		{ "10/27/2024 02:00:00;S;7[3].Ghead;queue=batch", "7[]", true },
+		{ "10/27/2024 02:00:00;S;7[3].Ghead;queue=batch", "7[3].Ghead", true },
+		{ "10/27/2024 02:00:00;S;7[31].Ghead;queue=batch", "7[3]", false },
+		{ "7;7", "7", false },
+		{ "", "7", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_sbuf struct sbuf out = SBUF(4096);
+		struct pbs_id id;
+
+		CHECK(pbs_id_parse(rows[i].id, &id));
+		CHECK_INT(trace_file_line(str_of(rows[i].line), &id, &out), rows[i].is);
+		CHECK_STR(out.p ? out.p : "", rows[i].is ? "10/27/2024 02:00:00  A    queue=batch\n" : "");
 	}
 }
