@@ -341,17 +341,18 @@ static void read_training(const json_t *obj, struct work *w)
 static void read_pbs(const json_t *obj, struct work *w)
 {
 	char state = *jsonx_str_or(obj, "status.state", "Q");
+	bool ran = jsonx_at(obj, "status.exitStatus") != NULL;
 	int64_t status = jsonx_int_or(obj, "status.exitStatus", 0);
 
 	w->wanted = -1;
 	w->started = time_at(obj, "status.startTime");
 	w->ended = time_at(obj, "status.completionTime");
-	w->phase = state == 'C'                   ? (status ? WORK_FAILED : WORK_SUCCEEDED)
+	w->phase = state == 'C'                   ? (status || !ran ? WORK_FAILED : WORK_SUCCEEDED)
 		   : state == 'R' || state == 'E' ? WORK_RUNNING
 		   : state == 'H' || state == 'S' ? WORK_SUSPENDED
 						  : WORK_PENDING;
 	say(w, "", jsonx_str_or(obj, "status.comment", ""));
-	if (w->phase == WORK_FAILED)
+	if (w->phase == WORK_FAILED && ran)
 		snprintf(w->reason, sizeof(w->reason), "exit status %lld", (long long)status);
 }
 

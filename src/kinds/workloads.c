@@ -125,11 +125,12 @@ static enum workload_end end_by_condition(const json_t *obj)
 	return WORKLOAD_GOES_ON;
 }
 
+/* A job that was deleted before it ran has no status, and has not ended well. */
 static enum workload_end end_by_letter(const json_t *obj)
 {
 	if (*jsonx_str_or(obj, "status.state", "Q") != 'C')
 		return WORKLOAD_GOES_ON;
-	return jsonx_int_or(obj, "status.exitStatus", 0) ? WORKLOAD_ENDED_BADLY : WORKLOAD_ENDED_WELL;
+	return jsonx_int_or(obj, "status.exitStatus", -1) ? WORKLOAD_ENDED_BADLY : WORKLOAD_ENDED_WELL;
 }
 
 static const struct {

@@ -87,6 +87,8 @@ TEST("every kind's state comes down to one word, counts and a reason")
 		  0, 0, 0 },
 		{ &kind_pbsjob, "{'status':{'state':'H','comment':'held'}}", NULL, "Suspended", "held", 0, 0, 0 },
 		{ &kind_pbsjob, "{'status':{'state':'C','exitStatus':2}}", NULL, "Failed", "exit status 2", 0, 0, 0 },
+		{ &kind_pbsjob, "{'status':{'state':'C','exitStatus':0}}", NULL, "Succeeded", "", 0, 0, 0 },
+		{ &kind_pbsjob, "{'status':{'state':'C','comment':'deleted'}}", NULL, "Failed", "deleted", 0, 0, 0 },
 		{ &kind_build, "{'status':{'phase':'Failed','message':'no such file'}}", NULL, "Failed", "no such file",
 		  0, 0, 0 },
 		{ &kind_deployment, "{'spec':{'replicas':2},'status':{'readyReplicas':2}}", NULL, "Running", "", 2, 2,

@@ -131,6 +131,7 @@ TEST("each kind of workload ends in its own way")
 		{ "pbsjob", "{'state':'R'}", WORKLOAD_GOES_ON },
 		{ "pbsjob", "{'state':'C','exitStatus':0}", WORKLOAD_ENDED_WELL },
 		{ "pbsjob", "{'state':'C','exitStatus':271}", WORKLOAD_ENDED_BADLY },
+		{ "pbsjob", "{'state':'C'}", WORKLOAD_ENDED_BADLY },
 		{ "build", "{'phase':'Succeeded'}", WORKLOAD_ENDED_WELL },
 		{ "deployment", "{'conditions':[{'type':'Complete','status':'True'}]}", WORKLOAD_GOES_ON },
 	};
