@@ -177,6 +177,7 @@ static void change(struct pbsnodes *s, struct node_view *v)
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
 	struct err e = ERR_INIT;
 	const char *words;
+	enum pbs_error number;
 
 	if (s->given['o'] || s->given['c'] || s->given['r'])
 		jsonx_set_new(patch, "spec.unschedulable", s->given['o'] ? json_true() : json_null());
@@ -191,7 +192,8 @@ static void change(struct pbsnodes *s, struct node_view *v)
 	client_escape(&path, v->object);
 	if (pbs_patch(s->p, path.p, patch, NULL, &e) == 0)
 		return;
-	complain(s, pbs_error_of(&e, &words), words);
+	number = (enum pbs_error)pbs_error_of(&e, &words);
+	complain(s, number, number == PBSE_PERM ? "operation not permitted" : words);
 }
 
 /* ---- the command ---- */
