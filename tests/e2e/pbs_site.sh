@@ -8,7 +8,8 @@ if [ "$(id -u)" != 0 ] || ! command -v useradd >/dev/null; then
 	exit 0
 fi
 A=stka$$ B=stkb$$ LAB=stkl$$
-mkdir -m 755 "$T/bin" "$T/ghome" "$T/gdata"
+mkdir -m 755 "$T/bin" "$T/ghome" "$T/gdata" "$T/gpub" "$T/gpub/sequence"
+echo leftImg >"$T/gpub/sequence/0"
 chmod 711 "$T"
 groupadd "$LAB"
 for u in $A $B; do
@@ -57,7 +58,7 @@ is "they say the same" "$(diff "$T/in.words" "$T/in.yaml")" ""
 is "said again only the queues are there already" "$(q <"$ROOT/examples/pbs-site/site.qmgr")" \
 	"$(for n in mcc test; do echo "qmgr obj=$n svr=default: Queue already exists"; done)"
 is "nodes have letters, and slots enough" "$(q -c 'set node G102 properties = S,D; set node G102 np = 16')" ""
-kubectl patch pbsserver default --type merge -p '{"spec":{"hostRoots":["'"$T/ghome"'","'"$T/gdata"'"],"rootQuotas":["'"$T/ghome"'=50gb","'"$T/gdata"'=500gb"]}}' >/dev/null
+kubectl patch pbsserver default --type merge -p '{"spec":{"hostRoots":["'"$T/ghome"'","'"$T/gdata"'"],"readOnlyRoots":["'"$T/gpub"'"],"rootQuotas":["'"$T/ghome"'=50gb","'"$T/gdata"'=500gb"]}}' >/dev/null
 q -c "set queue mcc acl_users = $A; set queue mcc acl_user_enable = True" >/dev/null
 has_np() { [ "$(kubectl get node g102 -o 'jsonpath={.status.allocatable.cpu}')" = 16 ]; }
 ok "the node has sixteen" eventually 30 has_np
@@ -80,6 +81,39 @@ is "its errors" "$(cat "$(home $A)/$id.err")" ""
 is "it ended well" "$(job "$id" exit_status)" 0
 is "a week by default" "$(job "$id" Resource_List.walltime)" 168:00:00
 like "kubectl knows it" "$(kubectl get pbsjobs -n $A)" "^${id%%.*} +testjob +$A +C +batch +0 "
+
+# ---- the same with startdocker ----
+if command -v buildah >/dev/null && command -v busybox >/dev/null; then
+	mkdir "$T/img"
+	cp "$(command -v busybox)" "$T/img/busybox"
+	printf 'FROM scratch\nCOPY busybox /bin/busybox\nRUN ["/bin/busybox", "--install", "-s", "/bin"]\n' >"$T/img/Dockerfile"
+	"$STOKER" image build "$T/img" -t bit:5000/deepo -q --data "$T/main/data" >/dev/null
+	script $A run_in_docker.py <<-'END'
+		#!/bin/sh
+		echo "script: $(id -un) in $PWD, cards $CUDA_VISIBLE_DEVICES, $PYTHONPATH"
+		echo result >"$OUT/made"
+	END
+	chmod +x "$(home $A)/run_in_docker.py"
+	{
+		sed '/^#  /d' "$ROOT/examples/pbs-site/myjob.pbs"
+		cat <<-END
+			export PATH=$T/bin:\$PATH
+			startdocker -c 'echo command: \$PWD' bit:5000/deepo
+			startdocker -u "-v $T/gdata/\$USER:$T/gdata/\$USER -w $T/ghome/\$USER -e PYTHONPATH=/data/pylib -e OUT=$T/gdata/\$USER" -s $T/ghome/\$USER/run_in_docker.py bit:5000/deepo
+			startdocker -u "--ipc=host -v $T/gpub/sequence:$T/gpub/sequence --shm-size 8G" -D "$T/gdata/\$USER" -c "cat $T/gpub/sequence/0; touch $T/gpub/sequence/1; ls $T/gdata/\$USER; exit 5" bit:5000/deepo &>record.txt
+		END
+	} | script $A docker.pbs
+	id=$(a 'qsub -v STOKER_SOCKET docker.pbs')
+	ended "$id"
+	is "containers in the job" "$(sed -n '/^CUDA/,$p' "$(home $A)/$id.out")" "CUDA_VISIBLE_DEVICES:6
+command: /
+script: $A in $(home $A), cards 0, /data/pylib"
+	is "no errors" "$(cat "$(home $A)/$id.err")" ""
+	is "data and public data" "$(sed "s#$T##" "$(home $A)/record.txt" | LC_ALL=C sort)" "leftImg
+made
+touch: /gpub/sequence/1: Read-only file system"
+	is "the last one's status is the job's" "$(job "$id" exit_status)" 5
+fi
 q -c 'set server next_job_number = 380963' >/dev/null
 
 # ---- what they write: one case a pattern ----
