@@ -106,13 +106,13 @@ static void add(struct texts *t, char *text)
 	t->items[t->n] = NULL;
 }
 
-static const char *variable(char *const *environ, const char *name)
+static const char *variable(char *const *env, const char *name)
 {
 	size_t n = strlen(name);
 
-	for (; environ && *environ; environ++)
-		if (strncmp(*environ, name, n) == 0 && (*environ)[n] == '=')
-			return *environ + n + 1;
+	for (; env && *env; env++)
+		if (strncmp(*env, name, n) == 0 && (*env)[n] == '=')
+			return *env + n + 1;
 	return NULL;
 }
 
