@@ -250,9 +250,6 @@ static int submit(struct api *api, json_t *obj, struct pbs_entry *n, struct err 
 	image = jsonx_str_or(spec, "image",
 			     jsonx_str_or(n->resources, "image", jsonx_str_or(n->queue->spec, "image", "")));
 	in_container = *image != '\0';
-	if (!in_container && streq(jsonx_str_or(n->queue->spec, "containers", ""), "required"))
-		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_QACESS,
-				     "queue %s takes only jobs with an image (-l image=)", n->queue->name);
 	if (*n->owner && check_identity(api, spec, n->owner, in_container, json_object_get(obj, "status"), e) < 0)
 		return -1;
 	return pbs_depend_check(api, spec, n->owner, e);

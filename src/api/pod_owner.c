@@ -146,11 +146,12 @@ void pod_owner_keep_notes(const struct caller *c, json_t *pod, const json_t *old
 		bool changes; /* by the server's own parts, once the pod is there */
 		bool born;    /* they may say it from the start */
 	} notes[] = {
-		{ POD_UID_ANNOTATION, false, false },   { USER_ANNOTATION, false, false },
-		{ GROUP_ANNOTATION, false, false },     { POD_GPUS_ANNOTATION, true, false },
-		{ POD_CARDS_ANNOTATION, true, false },  { "stoker.dev/place", false, true },
-		{ "stoker.dev/priority", false, true }, { "stoker.dev/run-now", false, true },
-		{ POD_ROOTS_ANNOTATION, false, false }, { POD_IN_JOB_UID_ANNOTATION, false, false },
+		{ POD_UID_ANNOTATION, false, false },     { USER_ANNOTATION, false, false },
+		{ GROUP_ANNOTATION, false, false },       { POD_GPUS_ANNOTATION, true, false },
+		{ POD_CARDS_ANNOTATION, true, false },    { "stoker.dev/place", false, true },
+		{ "stoker.dev/priority", false, true },   { "stoker.dev/run-now", false, true },
+		{ POD_ROOTS_ANNOTATION, false, false },   { POD_IN_JOB_UID_ANNOTATION, false, false },
+		{ "stoker.dev/containers", false, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)

@@ -45,6 +45,7 @@ struct pbs_settings pbs_settings_of(const json_t *server, const json_t *queue)
 		.walltime_code = (int)jsonx_int_or(server, "walltimeExitStatus", WALLTIME_CODE),
 		.exec_host_style = (int)jsonx_int_or(server, "execHostStyle", EXEC_HOST_STYLE),
 		.image = jsonx_str_or(queue, "image", ""),
+		.confined = streq(jsonx_str_or(queue, "containers", ""), "required"),
 		.host_roots = json_object_get(server, "hostRoots"),
 		.read_only_roots = json_object_get(server, "readOnlyRoots"),
 	};
@@ -327,6 +328,8 @@ static json_t *notes_of(const struct pbs_order *o, int index, int rank, int run,
 		json_object_set_new(notes, "stoker.dev/run-now", json_string("true"));
 	if (!jsonx_bool_or(o->spec, "rerunnable", true))
 		json_object_set_new(notes, "stoker.dev/rerun", json_string("false"));
+	if (o->set->confined && !*image_of(o))
+		json_object_set_new(notes, PBS_CONFINED, json_string("required"));
 	if (*image_of(o) && rank == 0 && strlen(script) <= SCRIPT_MOST)
 		json_object_set_new(notes, PBS_SCRIPT_NOTE, jsonx_string(script));
 	return notes;

@@ -24,6 +24,7 @@
 #define PBS_SUSPEND     "stoker.dev/suspend"
 #define PBS_CARDS_NOTE  "stoker.dev/cards" /* sched/pod_work.h: the scheduler's choice */
 #define PBS_SCRIPT_NOTE "stoker.dev/pbs-script"
+#define PBS_CONFINED    "stoker.dev/containers" /* "required": node/pbs_programs.h */
 #define PBS_SPOOL       "/var/spool/pbs"
 
 #define PBS_NO_CODE INT64_MIN
@@ -38,6 +39,7 @@ struct pbs_settings {
 	int walltime_code;
 	int exec_host_style;
 	const char *image;                          /* of the queue's jobs that name none; "" */
+	bool confined;                              /* programs of its jobs belong into containers */
 	const json_t *host_roots, *read_only_roots; /* lists of directories, or NULL */
 };
 /* Specs of the PBSServer and of the Queue; either may be NULL. */

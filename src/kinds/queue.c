@@ -161,7 +161,8 @@ static const struct field spec_fields[] = {
 	F(0, "keepCompletedSeconds", INT32, .has_min = true, .doc = "How long qstat shows jobs that have ended."),
 	F(0, "killDelaySeconds", INT32, .has_min = true, .doc = "Seconds between SIGTERM and SIGKILL."),
 	F(0, "containers", STRING, .dflt = "\"allowed\"", .values = "allowed|required",
-	  .doc = "Whether PBS jobs must run in containers."),
+	  .doc = "Whether programs of PBS jobs must run in containers: the script itself does not, but can execute "
+		 "only small tools and startdocker."),
 	F(0, "image", STRING, .doc = "Image of PBS jobs that name none; without, they run in the host's own system."),
 };
 

@@ -97,7 +97,7 @@ struct process {
 	const uint32_t *groups;
 	const char *program, *cwd;
 	const char *files[2];
-	char *joins; /* texts one after the other */
+	char *joins, *allows; /* texts one after the other */
 	char **args, **env;
 };
 /* Reads the description; false if it is damaged. */

@@ -111,12 +111,13 @@ struct monitor_record {
 
 /* The file "process": this, then `limits` of struct monitor_limit, then `groups` numbers of 4 bytes, then texts that
  * each end in a NUL: the program, its directory, the files for stdout and stderr ("" for none), `joins` files to write
- * itself into, `args` arguments beginning with its name, `env` variables. */
+ * itself into, `args` arguments beginning with its name, `env` variables, `allows` files: if there are any, it and its
+ * children can execute no others. */
 struct monitor_process {
 	uint32_t uid, gid, umask;
 	uint32_t joined; /* 0, or the stream through which both go */
 	uint32_t limits, groups, joins, args, env;
-	uint32_t reserved;
+	uint32_t allows;
 };
 
 struct monitor_limit {

@@ -17,6 +17,7 @@
 #include "monitor/protocol.h"
 #include "node/host_users.h"
 #include "node/pbs_files.h"
+#include "node/pbs_programs.h"
 
 #define INDEX_LABEL   "stoker.dev/pbs-index"
 #define RANK_LABEL    "stoker.dev/pbs-rank"
@@ -323,6 +324,28 @@ static int make_group(struct ctr *c, const struct cgroup_device *deny, size_t n,
 	return cgroup_deny_devices(own, deny, n, e);
 }
 
+/* Where the queue wants programs to be in containers, those of the host are few: of the job's own only its script,
+ * which may begin with #!. */
+static void confine(const struct pod *p, const struct pbs_place *place, json_t *doc)
+{
+	const char *note = json_string_value(json_object_get(jsonx_at(p->obj, "metadata.annotations"), PBS_CONFINED));
+	auto_sbuf struct sbuf id = SBUF(512);
+	auto_free char *script = NULL;
+	char self[4096];
+	ssize_t n;
+
+	if (!str_same(note, "required"))
+		return;
+	pbs_id_of(place->job, place->index, &id);
+	script = pbs_has_script(place) ? xasprintf("%s/spool/%s.SC", place->dir, id.p) : NULL;
+	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[n > 0 ? n : 0] = '\0';
+	if (strrchr(self, '/'))
+		*strrchr(self, '/') = '\0';
+	json_object_set_new(doc, "allowed",
+			    pbs_programs(self, (const char *const[]){ place->account->shell, script, NULL }));
+}
+
 int ctr_pbs_prepare(struct ctr *c, struct err *e)
 {
 	struct pod *p = c->pod;
@@ -345,6 +368,7 @@ int ctr_pbs_prepare(struct ctr *c, struct err *e)
 	place.hidden = ndeny > 0;
 	if (pbs_files_write(&place, e) < 0 || pbs_process(&place, &doc, e) < 0)
 		return -1;
+	confine(p, &place, doc);
 	json_decref(c->process);
 	c->process = doc;
 	return make_group(c, deny, ndeny, e);

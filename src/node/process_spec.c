@@ -108,11 +108,12 @@ int process_spec_encode(const json_t *process, const char *joins, struct sbuf *o
 	add_text(out, jsonx_str_or(process, "stderr", ""));
 	head.joins = add_joins(out, joins);
 	head.args = add_list(out, args);
-	head.env = add_list(out, json_object_get(process, "env"));
 	if (!head.args) {
 		add_text(out, "");
 		head.args = 1;
 	}
+	head.env = add_list(out, json_object_get(process, "env"));
+	head.allows = add_list(out, json_object_get(process, "allowed"));
 	if (out->over)
 		return err_set(e, ERR_TOO_LARGE, "arguments and environment are longer than %u bytes",
 			       PROCESS_SPEC_MAX);
@@ -192,6 +193,11 @@ static json_t *decode(struct str rest, json_t *joins)
 	if (!take_list(&rest, head.joins, joins) || !take_list(&rest, head.args, json_object_get(doc, "args")) ||
 	    !take_list(&rest, head.env, json_object_get(doc, "env")))
 		return NULL;
+	if (head.allows) {
+		json_object_set_new(doc, "allowed", json_array());
+		if (!take_list(&rest, head.allows, json_object_get(doc, "allowed")))
+			return NULL;
+	}
 	return TAKE(doc);
 }
 

@@ -121,6 +121,36 @@ settles "qdel ends the container; nothing is alive and the cards are free" gone
 clean() { [ -z "$(pods)" ]; }
 settles "its pod goes with the job's" clean
 
+# A queue whose programs belong into containers.
+kubectl create -f - >/dev/null <<<'{"apiVersion":"stoker.dev/v1","kind":"Queue","metadata":{"name":"boxes"},"spec":{"containers":"required"}}'
+cat >"$HA/boxed.pbs" <<-END
+	#PBS -N boxed
+	#PBS -j oe
+	#PBS -q boxes
+	PATH=$BIN:\$PATH
+	echo script; date +%Y | wc -l
+	perl -e 'print "no\n"'; echo \$?
+	./ok.sh; echo \$?
+	startdocker -c 'sh ok.sh' -u "-w $HA" lab/box:1; echo \$?
+	pbsdsh perl -e 'print "no\n"'; echo \$?
+END
+chown "$A:" "$HA/boxed.pbs"
+by "$A" "qsub -v STOKER_SOCKET=$SOCKET boxed.pbs" >/dev/null
+boxed() { [ "$(grep -c '^126' "$HA/boxed.o2")" = 3 ]; }
+settles "a job of such a queue ends" boxed
+is "its script runs small tools and containers, and nothing else" "$(sed 's/.*\(perl\|ok.sh\).*: Permission denied/\1: no/' "$HA/boxed.o2")" "script
+1
+perl: no
+126
+ok.sh: no
+126
+hi ok.sh
+0
+perl: no
+126"
+kubectl annotate -n "$A" pod 2-0 --as "$A" --overwrite stoker.dev/containers=allowed >/dev/null 2>&1
+is "which its user cannot change" "$(kubectl get -n "$A" pod 2-0 -o json | jq -r '.metadata.annotations["stoker.dev/containers"]')" required
+
 # Several nodes.
 cat >"$HA/many.pbs" <<-END
 	#PBS -N many
@@ -137,16 +167,16 @@ cat >"$HA/many.pbs" <<-END
 END
 chown "$A:" "$HA/many.pbs"
 by "$A" "qsub -v STOKER_SOCKET=$SOCKET many.pbs" >/dev/null
-finished() { grep -qs '^done' "$HA/many.o2"; }
+finished() { grep -qs '^done' "$HA/many.o3"; }
 settles "a job of two nodes ends" finished
 ranks='rank 0
 rank 1
 rank 2
 rank 3
 '
-command -v mpirun >/dev/null || ranks="$(grep mpirun: "$HA/many.o2")
+command -v mpirun >/dev/null || ranks="$(grep mpirun: "$HA/many.o3")
 "
-is "pbsdsh runs programs on slots, hosts and for mpirun" "$(cat "$HA/many.o2")" "0 0 2
+is "pbsdsh runs programs on slots, hosts and for mpirun" "$(cat "$HA/many.o3")" "0 0 2
 0 1 3
 1 2 4
 1 3 5

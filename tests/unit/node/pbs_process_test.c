@@ -314,11 +314,11 @@ TEST("limits are read, compared and told in PBS's words")
 
 TEST("the description of a process can be read again, and damage is noticed")
 {
-	json_auto_t *doc =
-		parse("{\"program\": \"/bin/sh\", \"args\": [\"-sh\", \"\"], \"env\": [\"A=b\"], \"cwd\": \"/h\","
-		      "\"user\": {\"uid\": 5, \"gid\": 6, \"additionalGids\": [7, 8], \"umask\": 18},"
-		      "\"stdout\": \"/o\", \"stderr\": \"\", \"joined\": \"stdout\","
-		      "\"rlimits\": [{\"type\": \"RLIMIT_AS\", \"soft\": 1, \"hard\": 2}, {\"type\": \"odd\"}]}");
+	json_auto_t *doc = parse(
+		"{\"program\": \"/bin/sh\", \"args\": [\"-sh\", \"\"], \"env\": [\"A=b\"], \"cwd\": \"/h\","
+		"\"user\": {\"uid\": 5, \"gid\": 6, \"additionalGids\": [7, 8], \"umask\": 18},"
+		"\"stdout\": \"/o\", \"stderr\": \"\", \"joined\": \"stdout\", \"allowed\": [\"/bin/sh\", \"/x\"],"
+		"\"rlimits\": [{\"type\": \"RLIMIT_AS\", \"soft\": 1, \"hard\": 2}, {\"type\": \"odd\"}]}");
 	auto_sbuf struct sbuf text = SBUF(PROCESS_SPEC_MAX);
 	struct err e = ERR_INIT;
 

@@ -102,6 +102,25 @@ TEST("a process of the host is its user's, and so are the files of its output")
 	}
 }
 
+TEST("a process with allowed programs executes no others, nor do its children")
+{
+	struct bench b;
+
+	WITH_HOST(b)
+	{
+		json_auto_t *doc = document("sh -c 'cat /dev/null; echo $?; id -u >/dev/null 2>&1; echo $?'");
+		struct trial *t;
+
+		/* A loader comes first, or nothing begins. */
+		json_object_set_new(doc, "allowed",
+				    json_pack("[s,s,s,s,s]", "/lib64/ld-linux-x86-64.so.2",
+					      "/lib/ld-linux-aarch64.so.1", "/bin/sh", "/bin/cat", "/nowhere"));
+		t = run(&b, doc);
+		CHECK(bench_wait(&b, &t->exits, 1, 30));
+		CHECK_FILE("out", "0\n126\n");
+	}
+}
+
 TEST("joined streams keep their order, text from outside begins a line of its own")
 {
 	struct bench b;
