@@ -208,6 +208,14 @@ static int check_server(struct api *api, const json_t *settings, const struct pb
 
 /* ---- the number ---- */
 
+static bool is_eligible(const json_t *spec)
+{
+	const char *hold = jsonx_str_or(spec, "hold", "n");
+
+	return (!*hold || streq(hold, "n")) && !json_object_get(spec, "executionTime") &&
+	       !json_array_size(json_object_get(spec, "dependencies"));
+}
+
 static int number(struct api *api, const struct api_request *req, json_t *obj, const char *server, struct err *e)
 {
 	const char *name = jsonx_str_or(obj, "metadata.name", "");
@@ -231,6 +239,9 @@ static int number(struct api *api, const struct api_request *req, json_t *obj, c
 	json_object_set_new(status, "sequence", json_integer(n));
 	json_object_set_new(status, "id", jsonx_string(id.p));
 	json_object_set_new(status, "queueTime", json_string(now));
+	/* The controller would say the same, in one more write for each job. */
+	if (is_eligible(json_object_get(obj, "spec")))
+		json_object_set_new(status, "eligibleTime", json_string(now));
 	return 0;
 }
 

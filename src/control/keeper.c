@@ -143,7 +143,8 @@ static void on_created(void *arg, const struct answer *a)
 	if (a->e->kind == ERR_NONE) {
 		map_remove(&k->refused, a->key);
 		owned_expect(k->owned, jsonx_str_or(owner, "metadata.uid", ""), a->obj);
-		note_pod(k, owner, "create", jsonx_str_or(a->obj, "metadata.name", ""), NULL);
+		if (!k->kind->quiet)
+			note_pod(k, owner, "create", jsonx_str_or(a->obj, "metadata.name", ""), NULL);
 		return;
 	}
 	/* A namespace on its way out takes nothing new, and the owner goes with it. */

@@ -31,6 +31,7 @@ struct keeper_kind {
 	const char *finalizer;                   /* that its pods have, or NULL */
 	bool no_selector;                        /* pods are known by their owner alone: none is claimed or let go */
 	const char *noun;                        /* behind the reasons of events: SuccessfulCreate"Pod"; or NULL */
+	bool quiet;                              /* no events for pods made and deleted: there are too many of them */
 
 	/* The object as last seen, its pods claimed: owned_by() has them. */
 	void (*plan)(void *arg, const char *key, const json_t *obj);

@@ -325,6 +325,7 @@ static const struct keeper_kind pbs_kind = {
 	.plural = PLURAL,
 	.component = "pbsjob-controller",
 	.no_selector = true,
+	.quiet = true,
 	.plan = plan,
 	.changed = on_job,
 	.pod_changed = on_pod,

@@ -123,7 +123,9 @@ static void plan_plain(struct pbs_work *w)
 		pbs_say_cancel(w, u.why, sizeof(u.why));
 	if (u.state == 'C') {
 		pbs_end_job(w, u.has_exit, u.exit, u.cancelled, u.why);
-		pbs_event(w->p, u.has_exit && u.exit != 0, "Completed", "Job ended with exit status %d", u.exit);
+		/* Most end well, and their status says all of it. */
+		if (u.has_exit && u.exit != 0)
+			pbs_event(w->p, true, "Completed", "Job ended with exit status %d", u.exit);
 		return;
 	}
 	letter[0] = u.state == 'Q' ? w->gate : u.state;
@@ -168,10 +170,21 @@ static void plan_open(struct pbs_work *w)
 	w->p->order = xmemdup(&w->order, sizeof(w->order));
 }
 
-/* What every job has from its first look on. */
+/* Nothing has happened to it yet, and its pods soon will tell more: not worth a write of its own. */
+static bool is_news(const struct pbs_work *w)
+{
+	const json_t *before = json_object_get(w->v->job, "status");
+
+	return !before || json_object_get(before, "observedGeneration") || !json_equal(before, w->status);
+}
+
+/* What every job has once there is something to say of it. */
 static void stamp(struct pbs_work *w)
 {
 	const char *state = jsonx_str_or(w->status, "state", "Q");
+
+	if (json_object_get(w->status, "eligibleTime") && !is_news(w))
+		return;
 
 	if (!json_object_get(w->status, "queueTime"))
 		pbs_set_time(w->status, "queueTime", time_at(w->v->job, "metadata.creationTimestamp"));

@@ -287,7 +287,7 @@ static json_t *spec_of(const struct pbs_order *o, const struct pbs_req *r, int i
 	if (*image)
 		use_image(o, index, rank, spec, container);
 	else
-		json_object_set_new(spec, "runtimeClassName", json_string("host-process"));
+		json_object_set_new(spec, "runtimeClassName", json_string(PBS_HOST_CLASS));
 	json_decref(container);
 	return spec;
 }

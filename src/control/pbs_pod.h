@@ -26,6 +26,7 @@
 #define PBS_SCRIPT_NOTE "stoker.dev/pbs-script"
 #define PBS_CONFINED    "stoker.dev/containers" /* "required": node/pbs_programs.h */
 #define PBS_SPOOL       "/var/spool/pbs"
+#define PBS_HOST_CLASS  "host-process" /* runtimeClassName of those without an image */
 
 #define PBS_NO_CODE INT64_MIN
 

@@ -56,6 +56,7 @@ static void start(struct pbs_work *w, struct pbs_unit *u)
 	json_t *names = json_array();
 	char holder[600];
 	char date[PBS_DATE];
+	int64_t began;
 
 	for (int i = 0; i < u->ranks; i++) {
 		const char *node = u->now[i]->node;
@@ -69,7 +70,8 @@ static void start(struct pbs_work *w, struct pbs_unit *u)
 	pbs_slots_take(w->v->slots, holder, seats, (size_t)u->ranks, w->v->set->exec_host_style, &hosts);
 	u->state = 'R';
 	u->start_count++;
-	pbs_set_time(u->run, "startTime", w->v->now);
+	began = time_at(u->now[0]->obj, "status.startTime");
+	pbs_set_time(u->run, "startTime", began > 0 ? began : w->v->now);
 	json_object_set_new(u->run, "execHost", jsonx_string(hosts.n ? hosts.p : ""));
 	if (cards.n)
 		json_object_set_new(u->run, "execGpus", jsonx_string(cards.p));
@@ -314,13 +316,21 @@ static void cancel_waiting(const struct pbs_work *w, struct pbs_unit *u)
 	u->exit = u->has_exit ? (int)w->v->set->cancel_code : 0;
 }
 
+/* A process of one node begins there without waiting for this look. */
+static bool is_lone_process(const struct pbs_unit *u)
+{
+	return u->ranks == 1 && str_same(jsonx_str(u->now[0]->obj, "spec.runtimeClassName"), PBS_HOST_CLASS);
+}
+
 static void wait(struct pbs_work *w, struct pbs_unit *u)
 {
-	/* A node does not wait for this look if the job has no other one. */
-	bool begun = u->now[0] && u->now[0]->phase != POD_IS_PENDING && all_placed(u);
 	bool may_start = w->may_start && !u->blocked && !u->cancel;
+	bool placed = all_placed(u), lone = placed && is_lone_process(u);
+	bool begun = placed && (lone || u->now[0]->phase != POD_IS_PENDING);
 
-	if (begun || (may_start && all_placed(u))) {
+	if (lone && may_start && !jsonx_at(u->now[0]->obj, "status.startTime"))
+		return; /* the node is about to say that it runs, or that it has run already */
+	if (begun || (may_start && placed)) {
 		start(w, u);
 		run(w, u);
 	} else if (u->cancel) {

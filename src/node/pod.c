@@ -29,7 +29,8 @@
 #define STABLE_MS          600000 /* a run this long forgives earlier failures, as in Kubernetes */
 #define EVICTION_GRACE_S   1      /* a pod that fills the disk does so while it is asked to end */
 #define LAST_TURN_MS       500    /* for a sidecar after others have used up the grace period */
-#define START_MS           20     /* a start that takes no longer is told by its outcome alone */
+#define START_MS           20     /* a start that takes no longer is told by its outcome alone, */
+#define PROCESS_MS         50     /* and so is a whole process */
 
 /* ---- containers ---- */
 
@@ -310,7 +311,7 @@ static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
 		starts |= acts[i] == ACT_START;
 	if (starts)
 		starts = set_up(p, &plan->wake_ms) && !pod_gang_holds(p, acts, &plan->wake_ms);
-	if (starts)
+	if (starts && !p->process)
 		p->quiet_ms = clock_mono_ms() + START_MS;
 	for (size_t i = 0; i < p->n; i++) {
 		/* The next run makes the runtime forget this one: the API must know of it first. */
@@ -415,7 +416,7 @@ static void tell_starts(struct pod *p)
 	}
 }
 
-/* Is all there is to say that a container is being started? */
+/* Is all there is to say that a container is being started, or a process runs that may be over in a moment? */
 static bool says_little(const struct pod *p)
 {
 	bool starts = false;
@@ -425,7 +426,7 @@ static bool says_little(const struct pod *p)
 
 		if (c->end_new || c->wait_reason || c->pulling)
 			return false;
-		starts |= c->state == CTR_STARTING;
+		starts |= c->state == CTR_STARTING || p->process;
 	}
 	return starts && !p->failed && !p->deleting && !p->over;
 }
@@ -580,6 +581,8 @@ struct pod *pod_new(const struct node_parts *parts, const json_t *obj)
 
 void pod_begin(struct pod *p)
 {
+	if (p->process)
+		p->quiet_ms = clock_mono_ms() + PROCESS_MS;
 	pod_kick(p);
 }
 

@@ -30,7 +30,8 @@
 
 #define TURN_NS   (6 * 1000000LL) /* of work in one turn; telling everybody about it takes half as long again */
 #define TURN_STEP 8               /* decisions between two looks at the clock */
-#define SAY_AFTER 200             /* ms without a node before a pod is told why */
+#define SAY_AFTER 200             /* ms without a node before a pod is told why, */
+#define SAY_LATER 2000            /* and a process: most of a storm of them have run by then */
 #define SAY_NS    (4 * 1000000LL) /* of telling in one turn; the others follow */
 #define SAY_NEXT  4               /* ms later */
 #define RETRY_MS  1000            /* after a binding that failed for no fault of the pod's */
@@ -226,6 +227,12 @@ static void call_done(struct call *call)
 		sched_done(s);
 }
 
+/* Of PBS: they come by the thousand, and their job says where it runs and why it waits. */
+static bool is_process(const json_t *pod)
+{
+	return str_same(jsonx_str(pod, "spec.runtimeClassName"), "host-process");
+}
+
 static void on_bound(void *arg, const json_t *obj, const struct err *e)
 {
 	struct call *call = arg;
@@ -265,7 +272,7 @@ static void bind_pod(struct sched *s, struct feed_pod *p, const struct seat *sea
 	p->binding = true;
 	s->client->ops->create(s->client, &ref, body, on_bound, call_new(s, p->uid));
 	/* Not when the answer has come: as a rule one commit has both, and a binding hardly ever fails. */
-	if (pod)
+	if (pod && !is_process(pod))
 		bound_note(&s->bound, pod, node);
 }
 
@@ -426,7 +433,7 @@ static void tell_waiting(struct sched *s, struct feed_pod *p, const char *why)
 			  why, "lastProbeTime", "lastTransitionTime", since(pod, now));
 	s->calls++;
 	s->client->ops->patch(s->client, &ref, "strategic", patch, on_told, s);
-	if (!pod)
+	if (!pod || is_process(pod))
 		return;
 	events_note(s->events, pod, "Warning", "FailedScheduling", "%s", why);
 	owner_note(&s->owners, s->events, pod, p->said_why, why);
@@ -457,7 +464,8 @@ static bool is_said_lately(struct saying *y, const struct feed_pod *p, const str
 
 static bool is_too_early(struct saying *y, const struct feed_pod *p)
 {
-	int64_t left = SAY_AFTER - (y->now - p->since_ms);
+	const json_t *pod = informer_find(y->sched->pods, p->ns, p->name);
+	int64_t left = (is_process(pod) ? SAY_LATER : SAY_AFTER) - (y->now - p->since_ms);
 
 	y->again = left > y->again ? left : y->again;
 	return left > 0;

@@ -93,7 +93,8 @@ static json_t *pod_of(const struct pbs_order *o, const char *word)
 
 	jsonx_set_new(pod, "metadata.uid", json_string(word));
 	jsonx_set_new(pod, "status.phase", json_string(phases[strcspn("PRSF", (char[]){ *state, 0 })]));
-	set_at(pod, "status.startTime", NOW - 60);
+	if (!strchr(state, '?'))
+		set_at(pod, "status.startTime", NOW - 60);
 	if (*node)
 		jsonx_set_new(pod, "spec.nodeName", json_string(node));
 	if (*reason)
@@ -273,7 +274,10 @@ TEST("a PBS job waits for what keeps it, then for its pods")
 		  .comment = "Not Running: Job is held by an operator" },
 		{ "held by the system", HELD "'s'", "", "", "H", .comment = "Not Running: Job is held by the system" },
 		{ "a hold takes pods away", HELD "'u'", "", "0:P", "H -0" },
-		{ "and even one that has a node", HELD "'u'", "", "0:P@G1", "H -0" },
+		{ "but for a process that has a node it is too late", HELD "'u'", "", "0:P@G1?",
+		  "R start=1 host=G1/0" },
+		{ "not for the pods of several", "'resources':{'nodes':'2'},'hold':'u'", "", "0:P@G1? 1:P@G1?",
+		  "H -0 -1" },
 		{ "not before its time", ONE ",'executionTime':'2001-09-09T01:47:40Z'", "", "", "W again=60" },
 		{ "its time has come", ONE ",'executionTime':'2001-09-09T01:46:40Z'", "'state':'W'", "", "Q +0" },
 		{ "a hold goes before a time", HELD "'u','executionTime':'2001-09-09T01:47:40Z'", "", "", "H" },
@@ -298,6 +302,10 @@ TEST("a PBS job starts when all its pods have nodes")
 {
 	static const struct row rows[] = {
 		{ "one", ONE, "", "0:P@G1", "R start=1 host=G1/0" },
+		{ "one process has begun when its node says so", ONE, "", "0:P@G1?", "Q" },
+		{ "several wait for their nodes to be known", TWO, "", "0:P@G1? 1:P@G2?",
+		  "R start=1 host=G1/0-1+G2/0-1" },
+		{ "an image may take its time", ONE ",'image':'busybox'", "", "0:P@G1?", "R start=1 host=G1/0" },
 		{ "two", TWO, "", "0:P@G1 1:P@G2", "R start=1 host=G1/0-1+G2/0-1" },
 		{ "two on one node", TWO, "", "0:P@G1 1:P@G1", "R start=1 host=G1/0-1+G1/2-3" },
 		{ "one of two has no node yet", TWO, "", "0:P@G1 1:P", "Q" },
@@ -468,4 +476,35 @@ TEST("an array of a million elements is planned as quickly as a small one")
 	}
 	CHECK(clock_mono_ms() - began < 5000); /* a walk over all elements a hundred times takes far longer */
 	scene_done(&s);
+}
+
+TEST("a PBS job's first look costs no write of its own")
+{
+	static const char *const before[] = {
+		"'state':'Q','queueTime':'2001-09-09T01:46:40Z','eligibleTime':'2001-09-09T01:46:40Z'",
+		"'state':'Q','queueTime':'2001-09-09T01:46:40Z'",
+		"'state':'Q','queueTime':'2001-09-09T01:46:40Z','eligibleTime':'2001-09-09T01:46:40Z','"
+		"observedGeneration':0",
+	};
+	static const bool written[] = { false, true, true };
+
+	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
+		struct scene s;
+		struct pbs_plan p;
+
+		scene_init(&s, ONE, before[i], "");
+		struct pbs_view v = { .job = s.job,
+				      .set = &s.set,
+				      .others = &s.others,
+				      .slots = &s.slots,
+				      .place = "1/7",
+				      .now = NOW,
+				      .create_most = PBS_CREATE_MOST };
+
+		pbs_plan(&v, &p);
+		CHECK_INT(p.nmake, 1);
+		CHECK_INT(!json_equal(p.status, json_object_get(s.job, "status")), written[i]);
+		pbs_plan_done(&p);
+		scene_done(&s);
+	}
 }
