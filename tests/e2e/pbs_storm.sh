@@ -1,0 +1,76 @@
+#!/bin/bash
+# The server is killed again and again while several shells submit PBS jobs: every job whose id was printed runs, once.
+. "$(dirname "$0")/lib.sh"
+
+if [ "$(id -u)" != 0 ] || ! command -v useradd >/dev/null; then
+	echo "1..0 # skipped: needs root and useradd"
+	exit 0
+fi
+U=stks$$
+H=$T/u
+SHELLS=4
+KILLS=5
+BIN=$ROOT/build/bin
+chmod 711 "$T"
+useradd -M -d "$H" -s /bin/sh "$U"
+trap 'cleanup; userdel "$U"' EXIT
+mkdir "$H" && chown "$U:" "$H" && chmod 700 "$H"
+
+# begin: the server, with more slots than the machine has processors.
+begin() {
+	node_start main --gpus 4 || return 1
+	chmod 711 "$T/main"
+	chmod 666 "$SOCKET"
+}
+begin || done_testing
+kubectl annotate node --all stoker.dev/np=16 >/dev/null
+# A storm is one user's; the jobs of all rounds are looked at afterwards.
+cat >"$H/job.pbs" <<-END
+	#PBS -N storm -j oe -o /dev/null
+	echo "\$PBS_JOBID" >>$H/ran
+END
+# submit SHELL: until it is told to stop; what was acknowledged goes to a file of its own.
+cat >"$H/submit.sh" <<-END
+	n=0
+	while [ ! -e $H/stop ]; do
+		n=\$((n + 1))
+		t=
+		[ \$((n % 10)) = 0 ] && t='-t 1-3'
+		$BIN/qsub \$t $H/job.pbs >>$H/said.\$1 2>/dev/null || sleep 0.05
+	done
+END
+chown "$U:" "$H"/*
+export STOKER_SOCKET=$T/main/sock
+SUBMITTERS=()
+for ((s = 0; s < SHELLS; s++)); do
+	(cd "$H" && exec setpriv --reuid="$U" --regid="$U" --init-groups sh submit.sh "$s") &
+	SUBMITTERS+=($!)
+	PIDS+=($!)
+done
+
+for ((k = 0; k < KILLS; k++)); do
+	# At any moment: between 50 and 600 ms into its life.
+	sleep "0.$(printf %03d $((50 + RANDOM % 550)))"
+	kill -9 "$SERVER_PID"
+	wait "$SERVER_PID" 2>/dev/null
+	begin || done_testing
+done
+touch "$H/stop"
+wait "${SUBMITTERS[@]}"
+
+cat "$H"/said.* >"$T/said"
+# A job, or the three elements of an array, "7[].host": "7[1].host" ...
+awk -F'[][]' 'NF > 1 { for (i = 1; i <= 3; i++) print $1 "[" i "]" $3; next } { print }' "$T/said" | sort >"$T/due"
+ok "jobs were acknowledged" test "$(wc -l <"$T/said")" -gt "$KILLS"
+ok "arrays among them" grep -q '\[\]' "$T/said"
+is "no id was given twice" "$(sort "$T/said" | uniq -d)" ""
+count_open() { [ "$("$BIN/qstat" 2>/dev/null | awk '$5 ~ /^[QREHWS]$/' | wc -l)" -eq 0 ]; }
+all_ran() { [ -z "$(sort -u "$H/ran" | comm -13 - "$T/due")" ]; }
+ok "all of them run" eventually 60 all_ran
+ok "to their end" eventually 60 count_open
+is "none is lost" "$(sort -u "$H/ran" | comm -13 - "$T/due")" ""
+is "none runs twice" "$(sort "$H/ran" | uniq -d)" ""
+# A killed server may have stored what it could not acknowledge: one job for each shell and kill at most.
+MORE=$(($(sort -u "$H/ran" | wc -l) - $(wc -l <"$T/due")))
+ok "and hardly any that was not acknowledged ($MORE elements of $(wc -l <"$T/due"))" test "$MORE" -le $((3 * SHELLS * KILLS))
+done_testing
