@@ -286,6 +286,15 @@ static int move(struct pbs_entry *n, json_t *obj, const json_t *old, struct err 
 	return 0;
 }
 
+static int check_stage(struct pbs_entry *n, struct err *e)
+{
+	const char *image = jsonx_str_or(n->spec, "image", jsonx_str_or(n->spec, "resources.image", ""));
+
+	if (!n->settings && pbs_server_settings(n->api, &n->settings, e) < 0)
+		return -1;
+	return pbs_stage_check(n->spec, n->settings, *image, e);
+}
+
 int pbs_change_assign(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e)
 {
 	json_t *spec = json_object_get(obj, "spec");
@@ -307,6 +316,8 @@ int pbs_change_assign(struct api *api, const struct api_request *req, json_t *ob
 	}
 	if (r == 0 && spec != was && req->caller != &caller_system && differ(spec, was, "dependencies"))
 		r = pbs_depend_check(api, spec, n.owner, e);
+	if (r == 0 && spec != was && (differ(spec, was, "stageIn") || differ(spec, was, "stageOut")))
+		r = check_stage(&n, e);
 	pbs_entry_done(&n);
 	pbs_stamp(obj, "", jsonx_str_or(obj, "spec.queue", ""));
 	return r;

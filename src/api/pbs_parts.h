@@ -8,6 +8,7 @@
  *	pbs_queue.c      whether a queue takes a job
  *	pbs_number.c     sequence numbers
  *	pbs_depend.c     other jobs that a job waits for
+ *	pbs_stage.c      files that are copied for a job
  *	pbs_submit.c     new jobs
  *	pbs_change.c     what may be changed, when and by whom
  *	pbs_board.c      all jobs as qstat shows them
@@ -49,7 +50,13 @@ static inline bool pbs_is_admin(const struct caller *c)
 }
 
 /* --- pbs_settings.c --- */
+/* This machine's, without its domain. */
+json_t *pbs_own_host(void);
 bool pbs_is_manager(struct api *api, const struct caller *c);
+
+/* --- pbs_stage.c --- */
+/* 15016 for files to be copied that are none, or from a host that is none of ours. */
+int pbs_stage_check(const json_t *spec, const json_t *settings, bool in_container, struct err *e);
 
 /* --- pbs_resources.c --- */
 /* Refuses what nobody knows (15037) and values that are none (15016), and writes the others as qstat shows them. */

@@ -195,7 +195,7 @@ int pbs_start(struct pbs *p, struct err *e)
 
 /* ---- writes ---- */
 
-static json_t *host_name(void)
+json_t *pbs_own_host(void)
 {
 	char name[256];
 
@@ -216,7 +216,7 @@ int pbs_admit_server(struct api *api, const struct api_request *req, json_t *obj
 	if (!spec || spec == was)
 		return 0;
 	if (!*jsonx_str_or(spec, "serverName", ""))
-		json_object_set_new(spec, "serverName", host_name());
+		json_object_set_new(spec, "serverName", pbs_own_host());
 	for (size_t i = 0; was && i < ARRAY_SIZE(guarded); i++)
 		if (!pbs_is_admin(req->caller) &&
 		    !jsonx_equal(json_object_get(spec, guarded[i]), json_object_get(was, guarded[i])))

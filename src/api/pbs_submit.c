@@ -263,6 +263,8 @@ static int submit(struct api *api, json_t *obj, struct pbs_entry *n, struct err 
 	in_container = *image != '\0';
 	if (*n->owner && check_identity(api, spec, n->owner, in_container, json_object_get(obj, "status"), e) < 0)
 		return -1;
+	if (pbs_stage_check(spec, n->settings, in_container, e) < 0)
+		return -1;
 	return pbs_depend_check(api, spec, n->owner, e);
 }
 

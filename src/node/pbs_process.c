@@ -18,6 +18,7 @@
 #include "kinds/pbs_id.h"
 #include "kinds/pbs_nodes.h"
 #include "kinds/pbs_values.h"
+#include "node/pbs_stage.h"
 #include "node/runtime.h"
 
 #define TEXT_MAX     (64u * 1024)
@@ -494,6 +495,8 @@ int pbs_process(const struct pbs_place *p, json_t **ret, struct err *e)
 	if (add_output(p, env, doc, e) < 0)
 		return -1;
 	add_program(p, id.p, doc);
+	if (pbs_stage_around(p, env, doc, e) < 0)
+		return -1;
 	set(doc, "cwd", dir);
 	json_object_set_new(doc, "env", env_list(env));
 	json_object_set_new(doc, "user", user_of(p));

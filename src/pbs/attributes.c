@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "kinds/pbs_error.h"
+#include "kinds/pbs_stage.h"
 #include "pbs/checks.h"
 #include "pbs/depend.h"
 
@@ -49,14 +50,11 @@ static int check_groups(struct ask *a, const char *value, struct err *e)
 static int check_stage(struct ask *a, const char *value, struct err *e)
 {
 	struct str rest = str_of(value), part;
+	struct pbs_stage s;
 
-	while (str_split(&rest, ',', &part)) {
-		const char *at = memchr(part.p, '@', part.n);
-		const char *colon = at ? memchr(at, ':', (size_t)(part.p + part.n - at)) : NULL;
-
-		if (!colon || at == part.p || colon == at + 1 || colon + 1 == part.p + part.n)
+	while (str_split(&rest, ',', &part))
+		if (!pbs_stage_parse(part, &s))
 			return ask_illegal(a, e, 'W', "\"%.*s\": must be LOCAL@HOST:REMOTE", STR_FMT(part));
-	}
 	return 0;
 }
 

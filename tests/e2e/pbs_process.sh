@@ -103,6 +103,19 @@ gone() {
 }
 ok "node file and script are gone with the job" gone
 
+# Files that are copied before and after.
+mkdir "$T/shared" && chown "$U:" "$T/shared" && echo data >"$T/shared/a b"
+job stage "{\"script\": \"cat in; mkdir -p d; echo result >d/r; kill \$\$\", \"stageIn\": [\"in@localhost:$T/shared/a b\"],
+	\"stageOut\": [\"d@localhost:$T/shared/out\", \"none@localhost:x\"]}"
+job nostage "{\"script\": \"echo ran\", \"stageIn\": [\"in@localhost:$T/shared/none\"]}"
+job code "{\"script\": \"exit 9\", \"stageOut\": [\"in@localhost:$T/shared/x\"]}"
+for n in stage nostage code; do ended $n; done
+is "files are there before" "$(cat "$(out stage)")" data
+is "and after, however the job ended" "$(cat "$T/shared/out/r") $(stat -c %U "$T/shared/out/r") $(term stage signal)" "result $U 15"
+like "what is not there is told" "$(cat "$(err stage)")" "^PBS: stage-out of $H/none failed\$"
+like "without its files a job is not run" "$(cat "$(out nostage)" "$(err nostage)") $(term nostage exitCode)" "failed, the job was not run 1\$"
+is "its own status is kept" "$(term code exitCode)" 9
+
 # What must not work.
 echo "root's" >"$T/secret"
 chmod 600 "$T/secret"

@@ -613,3 +613,34 @@ TEST("what startdocker runs in a job is where the job is, and only its owner may
 	CHECK(!a && !b && !c);
 	server_done(&s);
 }
+
+TEST("files are copied from and to machines of ours only")
+{
+	static const struct {
+		const char *spec, *refusal; /* NULL: none */
+	} rows[] = {
+		{ "'submitHost':'gwork','stageIn':['in@gwork:/d/in','b@GWORK.site.org:x:y'],'stageOut':['out@Ghead:o']",
+		  NULL },
+		{ "'stageIn':['in@localhost:/d/in']", NULL },
+		{ "'submitHost':'gwork','stageIn':['in@far:/d/in']",
+		  "MSG=spec.stageIn: host far: must be Ghead or the submit host" },
+		{ "'submitHost':'gwork','stageOut':['out@gworks:/d/in']",
+		  "MSG=spec.stageOut: host gworks: must be Ghead" },
+		{ "'stageIn':['in']", "MSG=spec.stageIn: \"in\": must be LOCAL@HOST:REMOTE" },
+		{ "'stageIn':['in@localhost:']", "must be LOCAL@HOST:REMOTE" },
+		{ "'image':'x','stageIn':['in@localhost:y']", "jobs in containers have nothing copied" },
+	};
+	struct server s = lab_new();
+
+	settings(&s, "'serverName':'Ghead'");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const char *said = refusal(&s, &daemon_user, rows[i].spec);
+
+		if (rows[i].refusal ? !strstr(said, "PBS 15016") || !strstr(said, rows[i].refusal) : *said != '\0')
+			test_fail(__FILE__, __LINE__, "%s: %s", rows[i].spec, said);
+	}
+	json_decref(submit(&s, &daemon_user, "default", "'hold':'u'"));
+	CHECK(strstr(change(&s, &daemon_user, "3", "'stageOut':['out@far:/d/in']"), "host far"));
+	CHECK_STR(change(&s, &daemon_user, "3", "'stageOut':['out@ghead:/d/in']"), "");
+	server_done(&s);
+}

@@ -336,3 +336,41 @@ TEST("the description of a process can be read again, and damage is noticed")
 	json_object_del(doc, "user");
 	CHECK(process_spec_encode(doc, "", &text, &e) < 0);
 }
+
+TEST("a job that has files copied is the child of a shell that copies them")
+{
+	static const struct {
+		const char *spec, *rest; /* NULL: no such job */
+	} rows[] = {
+		{ "{\"stageIn\": [\"in@gwork:/d/a b\"]}", "[\"1\", \"/d/a b\", \"/ghome/u/in\", \"0\", \"/bin/bash\", "
+							  "\"-l\", \"/var/spool/x/spool/77.Ghead.SC\"]" },
+		{ "{\"stageOut\": [\"/tmp/$PBS_JOBID@gwork:out/\", \"x@gwork:~/y:z\"], \"command\": [\"date\", "
+		  "\"-u\"]}",
+		  "[\"0\", \"2\", \"/tmp/77.Ghead\", \"/ghome/u/out/\", \"/ghome/u/x\", \"/ghome/u/y:z\", \"date\", "
+		  "\"-u\"]" },
+		{ "{\"stageIn\": [\"in@g:a\"], \"shell\": \"/bin/tcsh\"}",
+		  "[\"1\", \"/ghome/u/a\", \"/ghome/u/in\", \"0\", \"/bin/tcsh\", "
+		  "\"/var/spool/x/spool/77.Ghead.SC\"]" },
+		{ "{\"stageIn\": [\"in@g:a\"], \"shell\": \"/bin/tcsh\", \"interactive\": true}",
+		  "[\"1\", \"/ghome/u/a\", \"/ghome/u/in\", \"0\", \"/bin/tcsh\", \"-l\"]" },
+		{ "{\"stageIn\": [\"in@g:$NOBODY\"]}", NULL },
+		{ "{\"stageIn\": [\"in\"]}", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *job = job_with(rows[i].spec), *want = parse(rows[i].rest ? rows[i].rest : "[]");
+		json_auto_t *doc = NULL;
+		struct pbs_place p = place_of(job);
+		struct err e = ERR_INIT;
+
+		CHECK_INT(pbs_process(&p, &doc, &e), rows[i].rest ? 0 : -1);
+		if (!rows[i].rest) {
+			CHECK(strncmp(e.text, "ExecFailed: staging: ", 21) == 0);
+			continue;
+		}
+		CHECK_STR(jsonx_str_or(doc, "program", ""), "/bin/sh");
+		for (size_t n = 0; n < 4; n++)
+			json_array_remove(json_object_get(doc, "args"), 0);
+		CHECK(jsonx_equal(json_object_get(doc, "args"), want));
+	}
+}
