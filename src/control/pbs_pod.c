@@ -326,6 +326,8 @@ static json_t *notes_of(const struct pbs_order *o, int index, int rank, int run,
 				    jsonx_stringf("%lld", (long long)jsonx_int_or(o->spec, "priority", 0)));
 	if (jsonx_bool_or(o->spec, "runNow", false))
 		json_object_set_new(notes, "stoker.dev/run-now", json_string("true"));
+	if (jsonx_bool_or(o->spec, "nodeExclusive", false))
+		json_object_set_new(notes, EXCLUSIVE_ANNOTATION, json_string("true"));
 	if (!jsonx_bool_or(o->spec, "rerunnable", true))
 		json_object_set_new(notes, "stoker.dev/rerun", json_string("false"));
 	if (o->set->confined && !*image_of(o))

@@ -13,6 +13,7 @@
 #define USER_ANNOTATION       "stoker.dev/user" /* who is charged: set by the server alone */
 #define GROUP_ANNOTATION      "stoker.dev/group"
 #define WALLTIME_ANNOTATION   "stoker.dev/walltime"
+#define EXCLUSIVE_ANNOTATION  "stoker.dev/exclusive" /* "true": a pod wants its node for itself */
 #define NOT_BEFORE_ANNOTATION "stoker.dev/not-before"
 #define HOLD_ANNOTATION       "stoker.dev/hold"
 

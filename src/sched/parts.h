@@ -18,8 +18,11 @@ enum {
 	RESOURCE_PODS,
 	RESOURCE_GPU,
 	RESOURCE_GPU_MEMORY, /* of shared cards, in MiB */
+	RESOURCE_NODE,       /* the node itself, in parts: a pod takes one, or all to have it for itself */
 	RESOURCE__COUNT
 };
+
+#define NODE_WHOLE ((int64_t)1 << 20) /* parts of a node; more than pods there can be */
 
 /* cpu in thousandths, all others as they are; by number, absent ones are 0. */
 struct amounts {
@@ -76,6 +79,18 @@ struct shape {
 	struct shape_memo memo;  /* the caller's */
 	char *impossible;        /* why no node could ever take it, or NULL */
 };
+
+/* It wants its node for itself. */
+static inline bool shape_is_exclusive(const struct shape *sh)
+{
+	return RESOURCE_NODE < sh->wants.n && sh->wants.v[RESOURCE_NODE] >= NODE_WHOLE;
+}
+
+/* What every pod takes is not worth a word. */
+static inline bool shape_is_silent(const struct shape *sh, size_t resource)
+{
+	return resource == RESOURCE_PODS || (resource == RESOURCE_NODE && !shape_is_exclusive(sh));
+}
 
 /* --- shape.c --- */
 /* The parts of a pod's spec that decide where it can go, as text. */

@@ -7,6 +7,7 @@
  *	            stoker.dev/walltime    how long it may run; else activeDeadlineSeconds
  *	            stoker.dev/not-before  a time
  *	            stoker.dev/hold        user, operator, system: any of them, with commas
+ *	            stoker.dev/exclusive   "true": no other pod at its node, but those of DaemonSets
  *	            stoker.dev/cards       which GPUs of its node it was given, by the scheduler
  *
  * And for pods of PBS jobs, by their controller alone:

@@ -10,6 +10,7 @@
 #include "kinds/quantity.h"
 #include "kinds/resource_list.h"
 #include "sched/parts.h"
+#include "sched/pod_work.h"
 
 #define AMOUNT_MAX ((int64_t)1 << 52)
 #define MODEL      "stoker.dev/gpu-model"
@@ -45,6 +46,7 @@ void resource_names_init(struct resource_names *r)
 		[RESOURCE_PODS] = "pods",
 		[RESOURCE_GPU] = "nvidia.com/gpu",
 		[RESOURCE_GPU_MEMORY] = RESOURCE_NAME_GPU_MEMORY,
+		[RESOURCE_NODE] = "stoker.dev/node",
 	};
 
 	*r = (struct resource_names){ 0 };
@@ -95,9 +97,23 @@ void amounts_read(struct resource_names *r, const json_t *quantities, struct amo
 	amounts_take(r, &list, ret);
 }
 
-/* Limits count where there is no request. */
-static void read_wants(struct resource_names *r, const json_t *spec, struct amounts *ret)
+/* What a DaemonSet has on every node is part of the node, and in nobody's way. */
+static bool is_daemon(const json_t *pod)
 {
+	return streq(jsonx_str_or(pod_controller(pod), "kind", ""), "DaemonSet");
+}
+
+static int64_t parts_of_node(const json_t *pod)
+{
+	if (is_daemon(pod))
+		return 0;
+	return streq(work_note(pod, EXCLUSIVE_ANNOTATION), "true") ? NODE_WHOLE : 1;
+}
+
+/* Limits count where there is no request. */
+static void read_wants(struct resource_names *r, const json_t *pod, struct amounts *ret)
+{
+	const json_t *spec = json_object_get(pod, "spec");
 	struct resource_list requests = { 0 };
 	struct resource_list limits = { 0 };
 
@@ -106,6 +122,7 @@ static void read_wants(struct resource_names *r, const json_t *spec, struct amou
 	amounts_take(r, &limits, ret);
 	amounts_take(r, &requests, ret);
 	*amounts_at(ret, RESOURCE_PODS) = 1;
+	*amounts_at(ret, RESOURCE_NODE) = parts_of_node(pod);
 }
 
 static void read_cards(struct shape *s, const json_t *pod)
@@ -195,6 +212,7 @@ void shape_text(const json_t *pod, struct sbuf *out)
 	add_part(out, json_object_get(spec, "tolerations"));
 	add_part(out, json_object_get(notes, MODEL));
 	add_part(out, json_object_get(notes, LEAST));
+	sbuf_addf(out, "%lld\n", (long long)parts_of_node(pod));
 	if (!pod_has_near_rules(spec))
 		return;
 	add_part(out, jsonx_at(pod, "metadata.namespace"));
@@ -215,7 +233,7 @@ struct shape *shape_new(struct resource_names *r, const json_t *pod, const char 
 	s->tolerations = json_incref(json_object_get(spec, "tolerations"));
 	s->preferred = json_incref((json_t *)preferred_node_terms(spec));
 	s->core = s;
-	read_wants(r, spec, &s->wants);
+	read_wants(r, pod, &s->wants);
 	read_cards(s, pod);
 	read_ports(s, spec);
 	return s;

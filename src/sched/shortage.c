@@ -26,6 +26,8 @@ void space_number_text(size_t resource, int64_t n, struct sbuf *out)
 		sbuf_addf(out, "%g", (double)n / 1000);
 		return;
 	}
+	if (resource == RESOURCE_NODE)
+		q.nano /= NODE_WHOLE;
 	quantity_text(&q, text);
 	sbuf_adds(out, text);
 }
@@ -36,9 +38,16 @@ void space_amount_text(const struct space *s, size_t resource, int64_t n, struct
 		[RESOURCE_CPU] = "CPU", [RESOURCE_PODS] = "pod", [RESOURCE_GPU] = "GPU"
 	};
 
+	if (resource == RESOURCE_NODE && n <= NODE_WHOLE) {
+		sbuf_adds(out, n == NODE_WHOLE ? "a node for itself" : "a place on a node");
+		return;
+	}
+
 	space_number_text(resource, n, out);
 	if (resource == RESOURCE_GPU_MEMORY)
 		sbuf_adds(out, " MiB of one shared GPU");
+	else if (resource == RESOURCE_NODE)
+		sbuf_adds(out, " nodes for itself");
 	else if (resource < RESOURCE__COUNT && counted[resource])
 		sbuf_addf(out, " %s%s", counted[resource], n == (resource == RESOURCE_CPU ? 1000 : 1) ? "" : "s");
 	else
@@ -174,7 +183,8 @@ static void conclude(struct look *l)
 		ret->most = l->best[ret->resource];
 	}
 	ret->wanted = l->shape->wants.v[ret->resource];
-	ret->instead = l->instead[ret->resource];
+	/* Less of a node than one asks for is no help. */
+	ret->instead = ret->resource == RESOURCE_NODE ? 0 : l->instead[ret->resource];
 }
 
 void space_shortage(struct space *s, struct shape *sh, const struct shortage_view *v, struct shortage *ret)

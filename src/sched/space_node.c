@@ -360,6 +360,7 @@ static void node_read(struct space *s, struct node *n, const json_t *node)
 			shareable += n->cards.card[i].memory_mib;
 	if (shareable)
 		*amounts_at(&n->allocatable, RESOURCE_GPU_MEMORY) = shareable;
+	*amounts_at(&n->allocatable, RESOURCE_NODE) = NODE_WHOLE;
 	node_update_cards(n);
 }
 

@@ -37,11 +37,17 @@ static size_t reasons_count(const struct reasons *r)
 	return sum;
 }
 
-static void add_lack(const struct space *s, size_t resource, struct reasons *r)
+static void add_lack(const struct space *s, const struct shape *sh, size_t resource, struct reasons *r)
 {
-	auto_free char *text = resource == RESOURCE_PODS ? xstrdup("Too many pods")
-							 : xasprintf("Insufficient %s", s->names.names[resource]);
+	auto_free char *text = NULL;
 
+	if (resource == RESOURCE_PODS)
+		text = xstrdup("Too many pods");
+	else if (resource == RESOURCE_NODE)
+		text = xstrdup(shape_is_exclusive(sh) ? "node(s) weren't empty"
+						      : "node(s) had a pod that has the node for itself");
+	else
+		text = xasprintf("Insufficient %s", s->names.names[resource]);
 	reason_add(r, text);
 }
 
@@ -62,12 +68,12 @@ static bool explain_room(const struct space *s, const struct node *n, const stru
 	for (size_t i = 0; i < sh->wants.n; i++)
 		if (node_lacks(s, n, sh, i)) {
 			lacks_cards |= i == RESOURCE_GPU || i == RESOURCE_GPU_MEMORY;
-			add_lack(s, i, r);
+			add_lack(s, sh, i, r);
 		}
 	if (has_no_such_card(n, sh))
 		reason_add(r, "node(s) didn't have the requested GPU model or memory");
 	else if (!lacks_cards && !node_cards_suffice(n, sh))
-		add_lack(s, sh->cards.part_mib ? RESOURCE_GPU_MEMORY : RESOURCE_GPU, r);
+		add_lack(s, sh, sh->cards.part_mib ? RESOURCE_GPU_MEMORY : RESOURCE_GPU, r);
 	return reasons_count(r) > before;
 }
 
@@ -240,7 +246,7 @@ static void say_too_large(const struct space *s, const struct shape *sh, const s
 		return;
 	sbuf_adds(out, "needs ");
 	for (size_t r = 0; r < sh->wants.n; r++)
-		if (sh->wants.v[r] > 0 && r != RESOURCE_PODS) {
+		if (sh->wants.v[r] > 0 && !shape_is_silent(sh, r)) {
 			sbuf_adds(out, said++ ? " and " : "");
 			space_amount_text(s, r, sh->wants.v[r], out);
 		}

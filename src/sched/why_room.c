@@ -97,6 +97,11 @@ static void say_free(const struct shortage *s, struct sbuf *out)
 
 static void say_amount(const struct why_view *v, const struct shape *sh, const struct shortage *s, struct sbuf *out)
 {
+	if (s->resource == RESOURCE_NODE) {
+		sbuf_adds(out, s->wanted > 1 ? "a node for itself, and none is empty"
+					     : "a node that no other pod has for itself, and there is none");
+		return;
+	}
 	space_amount_text(world_space(v->world), s->resource, s->wanted, out);
 	if (s->resource == RESOURCE_GPU || s->resource == RESOURCE_GPU_MEMORY)
 		shape_cards_text(sh, out);
@@ -114,11 +119,16 @@ static void say_together(const struct why_view *v, const struct shape *sh, const
 	size_t n = 0;
 
 	for (size_t r = 0; r < sh->wants.n; r++)
-		if (sh->wants.v[r] > 0 && r != RESOURCE_PODS) {
+		if (sh->wants.v[r] > 0 && !shape_is_silent(sh, r)) {
 			sbuf_adds(out, n++ ? " and " : "");
 			space_amount_text(space, r, sh->wants.v[r], out);
 		}
-	sbuf_addf(out, " on one node; %s, the nearest to it, has only ", node_name(s->node));
+	sbuf_addf(out, " on one node; %s, the nearest to it, ", node_name(s->node));
+	if (s->resource == RESOURCE_NODE) {
+		sbuf_adds(out, s->wanted > 1 ? "is not empty" : "has a pod that has it for itself");
+		return;
+	}
+	sbuf_adds(out, "has only ");
 	space_amount_text(space, s->resource, s->most, out);
 	sbuf_adds(out, " free");
 }

@@ -221,6 +221,9 @@ double world_cost(const struct world *w, const struct work *work)
 			continue;
 		for (size_t i = 0; i < work->n; i++)
 			sum += (double)shape_wants(work->members[i].seat.shape, r);
+		/* Who has a node for himself uses all of it. */
+		if (r == RESOURCE_NODE && sum < (double)NODE_WHOLE)
+			continue;
 		most = sum / total > most ? sum / total : most;
 	}
 	return most;

@@ -126,6 +126,21 @@ ok "goes on without those that are deleted" until_true pods_are y "y-0-0 y-3-0"
 alter y '"cancel":{"elements":null}'
 ok "until all are" state y C
 
+# A node for itself.
+job n1 '"nodeExclusive":true'
+ok "a job has the node for itself" state n1 R
+job n2 ''
+ok "who comes waits" until_true eval '[ -n "$(field n2 comment)" ]'
+like "and is told so" "$(field n2 comment)" 'had a pod that has the node for itself'
+job n3 '"nodeExclusive":true,"hold":"u"'
+alter n1 '"cancel":{}'
+ok "until it has ended" state n2 R
+alter n3 '"hold":"n"'
+ok "it waits itself for an empty one" until_true eval 'field n3 comment | grep -q "weren.t empty"'
+alter n2 '"cancel":{}'
+ok "which it gets" state n3 R
+alter n3 '"cancel":{}'
+
 # The server is killed: nothing is lost, nothing runs twice.
 job z '"array":{"request":"0-11","slots":2}' 0.2
 ok "an array is under way" state z R

@@ -72,7 +72,7 @@ TEST("a pod asks for what the node of its rank is to have")
 TEST("what the scheduler is told of a job's order goes with its pods")
 {
 	json_auto_t *pod = pod_for("{'script':'x','priority':5,'runNow':true,'rerunnable':false,'runHosts':['G9'],"
-				   "'queue':'long','interactive':true}",
+				   "'queue':'long','interactive':true,'nodeExclusive':true}",
 				   3, 0, 0);
 	struct pod_facts facts = pod_facts(pod);
 	struct pbs_pod_is is = pbs_pod_is(&facts);
@@ -84,6 +84,7 @@ TEST("what the scheduler is told of a job's order goes with its pods")
 	CHECK_STR(json_string_value(note(pod, "stoker.dev/priority")), "5");
 	CHECK_STR(json_string_value(note(pod, "stoker.dev/run-now")), "true");
 	CHECK_STR(json_string_value(note(pod, "stoker.dev/rerun")), "false");
+	CHECK_STR(json_string_value(note(pod, "stoker.dev/exclusive")), "true");
 	CHECK(!note(pod, "stoker.dev/gang"));
 	CHECK(json_object_get(jsonx_at(pod, "spec.nodeSelector"), PBS_PROPERTY_LABEL "G9"));
 	CHECK_STR(json_string_value(json_object_get(jsonx_at(pod, "metadata.labels"), "stoker.dev/queue")), "long");

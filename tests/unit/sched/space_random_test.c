@@ -18,6 +18,7 @@ struct kind {
 	const char *model;
 	int port, zone; /* 0: none */
 	bool tolerates;
+	bool alone; /* wants the node for itself */
 	char app;
 	char need, shun, spread; /* an app, or 0 */
 	bool need_host, shun_host, spread_host;
@@ -81,6 +82,7 @@ static void make_kind(struct model *m, struct kind *k)
 		k->part = 2000 + roll(m, 3) * 3000;
 	if ((k->gpus || k->part) && roll(m, 2))
 		k->model = model_of((int)roll(m, 2));
+	k->alone = roll(m, 12) == 0;
 	k->port = roll(m, 6) ? 0 : 80;
 	k->zone = roll(m, 5) ? 0 : 1 + (int)roll(m, 3);
 	k->need = roll(m, 6) ? 0 : (char)('a' + roll(m, 3));
@@ -100,7 +102,8 @@ static void make_kind(struct model *m, struct kind *k)
 				       "'topologyKey':'%s','labelSelector':{'matchLabels':{'app':'%c'}}}],",
 				       k->spread_host ? "host" : "zone", k->spread)
 			   : xstrdup("");
-	model = k->model ? xasprintf("'stoker.dev/gpu-model':'%s'", k->model) : xstrdup("");
+	model = xasprintf("'stoker.dev/exclusive':'%s'%s%s%s", k->alone ? "true" : "false",
+			  k->model ? ",'stoker.dev/gpu-model':'" : "", k->model ? k->model : "", k->model ? "'" : "");
 	port = k->port ? xasprintf(",'ports':[{'hostPort':%d}]", k->port) : xstrdup("");
 	zone = k->zone ? xasprintf("'nodeSelector':{'zone':'z%d'},", k->zone) : xstrdup("");
 	text = xasprintf(
@@ -169,7 +172,7 @@ struct count {
 	int64_t pods, cpu, gpus, part; /* used */
 	unsigned held[4], sharers[4];
 	int64_t shared[4];
-	bool port;
+	bool port, alone;
 };
 
 static struct count count_host(const struct model *m, size_t host)
@@ -187,6 +190,7 @@ static struct count count_host(const struct model *m, size_t host)
 		c.gpus += k->gpus;
 		c.part += k->part;
 		c.port |= k->port > 0;
+		c.alone |= k->alone;
 		for (int b = 0; b < 4; b++) {
 			if (!(s->cards >> b & 1))
 				continue;
@@ -312,6 +316,8 @@ static bool takes(const struct model *m, const struct kind *k, size_t host)
 	struct count c = count_host(m, host);
 
 	if (!h->there || h->cordoned || (h->tainted && !k->tolerates) || !zone_is_allowed(m, k, host))
+		return false;
+	if (c.alone || (k->alone && c.pods))
 		return false;
 	if (c.pods + 1 > 6 || (k->cpu && c.cpu + k->cpu > h->cpu) || (k->port && c.port))
 		return false;

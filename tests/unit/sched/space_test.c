@@ -648,3 +648,48 @@ TEST("a shape without a pod asks for the same as one with")
 	space_shape_unref(s, sh);
 	space_free(s);
 }
+
+#define ALONE  "'metadata':{'annotations':{'stoker.dev/exclusive':'true'}},"
+#define DAEMON "'metadata':{'ownerReferences':[{'controller':true,'kind':'DaemonSet'}]},"
+
+static struct shape *shape_with(struct space *s, const char *metadata)
+{
+	auto_free char *text = xasprintf("{%s'spec':{" WANT("'stoker.dev/node':'7'") "}}", metadata);
+	json_auto_t *pod = sample_json(text);
+
+	return space_shape(s, pod);
+}
+
+TEST("a pod that wants its node for itself starts where nobody is, and nobody comes, but for daemons")
+{
+	static const struct {
+		const char *there, *comes, *want;
+	} rows[] = {
+		{ NULL, ALONE, "n" },
+		{ "", "", "n" },
+		{ "", ALONE, "0/1 nodes are available: 1 node(s) weren't empty." },
+		{ ALONE, ALONE, "0/1 nodes are available: 1 node(s) weren't empty." },
+		{ ALONE, "", "0/1 nodes are available: 1 node(s) had a pod that has the node for itself." },
+		{ DAEMON, ALONE, "n" },
+		{ ALONE, DAEMON, "n" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct space *s = space_new();
+		struct shape *comes = shape_with(s, rows[i].comes);
+		struct seat seat = { 0 };
+
+		set_node(s, NODE, "");
+		if (rows[i].there) {
+			seat.shape = shape_with(s, rows[i].there);
+			space_sit(s, &seat, space_node(s, "n"), 0);
+		}
+		CHECK_STR(verdict_of(s, comes), rows[i].want);
+		CHECK(space_possible(s, comes, NULL));
+		if (rows[i].there)
+			leave(s, &seat);
+		CHECK_STR(verdict_of(s, comes), "n");
+		space_shape_unref(s, comes);
+		space_free(s);
+	}
+}

@@ -70,6 +70,7 @@ struct job {
 	unsigned holds;
 	bool never_preempts;
 	const char *model;
+	bool alone;
 };
 
 static struct work *add(struct lab *l, const struct job *j)
@@ -96,8 +97,14 @@ static struct work *add(struct lab *l, const struct job *j)
 		auto_free char *text =
 			xasprintf("{'metadata':{'name':'%s'%s%s%s},'spec':{'containers':[{'name':'c','resources':{"
 				  "'requests':{'cpu':'%d','nvidia.com/gpu':'%d'}}}]}}",
-				  id, j->model ? ",'annotations':{'stoker.dev/gpu-model':'" : "",
-				  j->model ? j->model : "", j->model ? "'}" : "", j->cpus ? j->cpus : 1, j->gpus);
+				  id,
+				  j->alone   ? ",'annotations':{'stoker.dev/exclusive':'"
+				  : j->model ? ",'annotations':{'stoker.dev/gpu-model':'"
+					     : "",
+				  j->alone   ? "true"
+				  : j->model ? j->model
+					     : "",
+				  j->alone || j->model ? "'}" : "", j->cpus ? j->cpus : 1, j->gpus);
 		json_t *pod = sample_json(text);
 
 		json_object_set_new(l->pods, id, pod);
@@ -399,6 +406,33 @@ TEST("why: what is short besides GPUs")
 	CHECK_STR(ask(&l, "cpu"),
 		  "second in queue batch; needs 7 CPUs on one node, the best has 6 free; job b ends by 11:00 at the "
 		  "latest, expected start 11:00 | ask for 4 CPUs instead");
+	lab_done(&l);
+}
+
+TEST("why: nodes that somebody wants, or has, for himself")
+{
+	struct lab l = lab_new(1, 4, "8");
+
+	add(&l, &(struct job){ .name = "a", .minutes = 30 });
+	pass(&l);
+	add(&l, &(struct job){ .name = "alone", .alone = true, .minutes = 10 });
+	add(&l, &(struct job){ .name = "two", .pods = 2, .alone = true });
+	pass(&l);
+	CHECK_STR(
+		ask(&l, "alone"),
+		"first in queue batch; needs a node for itself, and none is empty; job a ends by 10:30 at the latest, "
+		"expected start 10:30 | ");
+	CHECK_STR(ask(&l, "two"), "second in queue batch; needs 2 nodes for itself for its 2 pods at once, all nodes "
+				  "together have 1 | ");
+	lab_done(&l);
+	l = lab_new(1, 4, "8");
+	add(&l, &(struct job){ .name = "alone", .alone = true, .minutes = 30 });
+	pass(&l);
+	add(&l, &(struct job){ .name = "b" });
+	pass(&l);
+	CHECK_STR(ask(&l, "b"),
+		  "first in queue batch; needs a node that no other pod has for itself, and there is none; job "
+		  "alone ends by 10:30 at the latest, expected start 10:30 | ");
 	lab_done(&l);
 }
 
