@@ -212,6 +212,18 @@ void loop_timer_set(struct loop *loop, struct loop_timer *t, int64_t ms)
 	evtimer_add(t->event, &tv);
 }
 
+void loop_timer_set_sooner(struct loop *loop, struct loop_timer *t, int64_t ms)
+{
+	struct timeval due, now;
+
+	if (t->event && evtimer_pending(t->event, &due)) {
+		event_base_gettimeofday_cached(loop->base, &now);
+		if ((due.tv_sec - now.tv_sec) * 1000 + (due.tv_usec - now.tv_usec) / 1000 <= ms)
+			return;
+	}
+	loop_timer_set(loop, t, ms);
+}
+
 void loop_timer_clear(struct loop_timer *t)
 {
 	if (t->event)

@@ -56,6 +56,8 @@ struct loop_timer {
 };
 
 void loop_timer_set(struct loop *loop, struct loop_timer *t, int64_t ms);
+/* The same, unless it fires before that anyway. */
+void loop_timer_set_sooner(struct loop *loop, struct loop_timer *t, int64_t ms);
 void loop_timer_clear(struct loop_timer *t);
 /* Clears and frees what loop_timer_set made. */
 void loop_timer_done(struct loop_timer *t);

@@ -185,8 +185,8 @@ static bool is_over(void *arg)
 
 static void wake_at(struct doorman *d, int64_t at_ms, int64_t now)
 {
-	if (at_ms != TIME_UNKNOWN && !loop_timer_pending(&d->wake))
-		loop_timer_set(d->client->loop, &d->wake, at_ms > now ? at_ms - now + 1 : 1);
+	if (at_ms != TIME_UNKNOWN)
+		loop_timer_set_sooner(d->client->loop, &d->wake, at_ms > now ? at_ms - now + 1 : 1);
 }
 
 static void on_work(void *arg)

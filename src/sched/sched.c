@@ -340,9 +340,8 @@ static bool is_over(void *arg)
 /* Time alone may let something start. */
 static void wake_at(struct sched *s, int64_t at_ms, int64_t now)
 {
-	if (at_ms == TIME_UNKNOWN || loop_timer_pending(&s->wake))
-		return;
-	loop_timer_set(s->client->loop, &s->wake, at_ms > now ? at_ms - now + 1 : 1);
+	if (at_ms != TIME_UNKNOWN)
+		loop_timer_set_sooner(s->client->loop, &s->wake, at_ms > now ? at_ms - now + 1 : 1);
 }
 
 static void carry_out(struct sched *s, const struct decisions *d)

@@ -135,6 +135,23 @@ TEST("a timer fires once, may be set again, and a cleared one does not fire")
 	loop_free(t.loop);
 }
 
+TEST("a timer that fires too late is set anew, one that fires in time is left")
+{
+	struct trace t;
+	struct loop_timer timer;
+
+	trace_init(&t);
+	timer = (struct loop_timer){ .fire = on_time, .arg = &t };
+	loop_timer_set_sooner(t.loop, &timer, 1000000);
+	loop_timer_set_sooner(t.loop, &timer, 5);
+	loop_timer_set_sooner(t.loop, &timer, 1000000);
+	loop_run(t.loop);
+	CHECK_STR(t.text, "t");
+	CHECK(!loop_timer_pending(&timer));
+	loop_timer_done(&timer);
+	loop_free(t.loop);
+}
+
 static void on_signal(void *arg, int signo)
 {
 	struct trace *t = arg;

@@ -115,6 +115,27 @@ TEST("what a workload says goes for its pods, also if it says so later")
 	cluster_done(&c);
 }
 
+TEST("what may start soon is not forgotten over what may start later")
+{
+	struct cluster c = cluster_new("{'cpu':'4','pods':'10'}");
+	char soon[CLOCK_RFC3339_LEN];
+	auto_free char *note = NULL;
+
+	clock_rfc3339(clock_wall() + 2, soon);
+	note = xasprintf("'stoker.dev/not-before':'%s'", soon);
+	make_pod_saying(&c, "far", "'stoker.dev/not-before':'2100-01-01T00:00:00Z'");
+	settle(&c);
+	make_pod_saying(&c, "near", note);
+	settle(&c);
+	for (int i = 0; i < 1000 && streq(node_of(&c, "near"), "-"); i++) {
+		usleep(10000);
+		loop_turn(c.s.loop, true);
+	}
+	CHECK_STR(node_of(&c, "near"), "n");
+	CHECK_STR(node_of(&c, "far"), "-");
+	cluster_done(&c);
+}
+
 TEST("a workload starts when those before it have ended as it asks for, and that is noted")
 {
 	struct cluster c = cluster_new("{'cpu':'4','pods':'10'}");
