@@ -3,7 +3,7 @@
 #ifndef STOKER_NODE_HOST_USERS_H
 #define STOKER_NODE_HOST_USERS_H
 
-#include "node/pbs_process.h"
+#include "kinds/pbs_process.h"
 
 struct host_users;
 

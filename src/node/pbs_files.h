@@ -3,7 +3,7 @@
 #ifndef STOKER_NODE_PBS_FILES_H
 #define STOKER_NODE_PBS_FILES_H
 
-#include "node/pbs_process.h"
+#include "kinds/pbs_process.h"
 
 /* Where they are for processes of the host; malloc'ed.  The data directory itself is nobody's but root's. */
 char *pbs_files_dir(const char *prefix);

@@ -8,8 +8,8 @@
 #ifndef STOKER_NODE_POD_PBS_H
 #define STOKER_NODE_POD_PBS_H
 
+#include "kinds/pbs_process.h"
 #include "node/pbs_limits.h"
-#include "node/pbs_process.h"
 #include "node/pod_parts.h"
 
 #define POD_HOST_PROCESS "host-process"

@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/str.h"
+#include "kinds/pbs_process.h"
 #include "loop/loop.h"
 
 struct runtime;
@@ -59,9 +60,9 @@ struct container_start {
 };
 
 /* Words that a failed start of a process or of its files begins with, before a colon: the kind is ERR_INVALID then. */
-#define START_NO_OUTPUT "OutputUnwritable"
+#define START_NO_OUTPUT PBS_NO_OUTPUT
 #define START_NO_DIR    "ChdirFailed"
-#define START_NO_EXEC   "ExecFailed"
+#define START_NO_EXEC   PBS_NO_EXEC
 
 /* An extra process in a running container. */
 struct exec_start {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a PBS job's process is, by tables: sections 3.9 and 4 of what Torque's users expect. */
-#include "node/pbs_process.h"
+#include "kinds/pbs_process.h"
 
 #include <stdlib.h>
 #include <string.h>

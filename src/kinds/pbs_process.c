@@ -8,7 +8,7 @@
  * The environment is what this machine gives to everybody, then what was submitted, then what is known only now; later
  * ones win, so that a submitted PBS_JOBID or HOME means nothing.
  */
-#include "node/pbs_process.h"
+#include "kinds/pbs_process.h"
 
 #include <stdio.h>
 
@@ -17,9 +17,8 @@
 #include "kinds/pbs_expand.h"
 #include "kinds/pbs_id.h"
 #include "kinds/pbs_nodes.h"
+#include "kinds/pbs_staging.h"
 #include "kinds/pbs_values.h"
-#include "node/pbs_stage.h"
-#include "node/runtime.h"
 
 #define TEXT_MAX     (64u * 1024)
 #define FILE_MAX     (16u * 1024 * 1024)
@@ -300,7 +299,7 @@ static char *output_path(const struct pbs_place *p, json_t *env, char letter, st
 		apart = false;
 	}
 	if (pbs_expand(text, lookup, env, &path, e) < 0) {
-		err_prefix(e, START_NO_OUTPUT);
+		err_prefix(e, PBS_NO_OUTPUT);
 		return NULL;
 	}
 	if (!path.n || path.p[path.n - 1] == '/') {
@@ -313,7 +312,7 @@ static char *output_path(const struct pbs_place *p, json_t *env, char letter, st
 	if (!apart)
 		add_suffix(p, &whole);
 	if (whole.over || path.over) {
-		err_set(e, ERR_INVALID, START_NO_OUTPUT ": the path of a file is longer than %u bytes", TEXT_MAX);
+		err_set(e, ERR_INVALID, PBS_NO_OUTPUT ": the path of a file is longer than %u bytes", TEXT_MAX);
 		return NULL;
 	}
 	return sbuf_steal(&whole);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pbs_process.h - what the process of a PBS job is: arguments, environment, directory, files of its output; pure */
-#ifndef STOKER_NODE_PBS_PROCESS_H
-#define STOKER_NODE_PBS_PROCESS_H
+/* pbs_process.h - what the process of a PBS job is: arguments, environment, directory, files of its output; pure
+ *
+ * For the node, which runs it, and for who makes it a container of another cluster.
+ */
+#ifndef STOKER_KINDS_PBS_PROCESS_H
+#define STOKER_KINDS_PBS_PROCESS_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -41,7 +44,11 @@ void pbs_gpu_file(const struct pbs_place *p, struct sbuf *out);
 /* Is there a script to be put into the spool? */
 bool pbs_has_script(const struct pbs_place *p);
 
-/* The document of process_spec.h.  ERR_INVALID begins with one of the words of runtime.h. */
+/* Words that an error about the files of its output, or about what it runs, begins with; the node has one more. */
+#define PBS_NO_OUTPUT "OutputUnwritable"
+#define PBS_NO_EXEC   "ExecFailed"
+
+/* The document of node/process_spec.h.  ERR_INVALID begins with such a word. */
 int pbs_process(const struct pbs_place *p, json_t **ret, struct err *e);
 /* The part of it that is about output, for a job in a container. */
 int pbs_process_files(const struct pbs_place *p, json_t **ret, struct err *e);

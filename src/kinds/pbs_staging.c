@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pbs_stage.c - see pbs_stage.h
+/* pbs_staging.c - see pbs_staging.h
  *
  * The user's own process copies: a small shell script that has the job as its child, and ends as the job did.  Signals
  * for the job reach every process of it; the script lives through them, so that results of a job that is told to end
  * are saved as far as there is time.  A job whose files cannot be had is not run.
  */
-#include "node/pbs_stage.h"
+#include "kinds/pbs_staging.h"
 
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/pbs_expand.h"
 #include "kinds/pbs_stage.h"
-#include "node/runtime.h"
 
 #define TEXT_MAX (64u * 1024)
 #define SIGNALS  "HUP INT QUIT ALRM TERM USR1 USR2"
@@ -51,9 +50,9 @@ static int add_path(const struct pbs_place *p, json_t *env, struct str path, jso
 	auto_sbuf struct sbuf whole = SBUF(TEXT_MAX);
 
 	if (pbs_expand(text, lookup, env, &whole, e) < 0)
-		return err_prefix(e, START_NO_EXEC ": staging");
+		return err_prefix(e, PBS_NO_EXEC ": staging");
 	if (!whole.n || whole.over)
-		return err_set(e, ERR_INVALID, START_NO_EXEC ": staging: \"%.200s\" is no path", text);
+		return err_set(e, ERR_INVALID, PBS_NO_EXEC ": staging: \"%.200s\" is no path", text);
 	json_array_append_new(args, whole.p[0] == '/' ? jsonx_string(whole.p)
 						      : jsonx_stringf("%s/%s", p->account->home, whole.p));
 	return 0;
@@ -70,7 +69,7 @@ static int add_pairs(const struct pbs_place *p, json_t *env, const char *field, 
 	json_array_append_new(args, jsonx_stringf("%zu", json_array_size(list)));
 	json_array_foreach ((json_t *)list, i, v) {
 		if (!pbs_stage_parse(str_of(json_string_value(v)), &s))
-			return err_set(e, ERR_INVALID, START_NO_EXEC ": staging: \"%.200s\" is not LOCAL@HOST:REMOTE",
+			return err_set(e, ERR_INVALID, PBS_NO_EXEC ": staging: \"%.200s\" is not LOCAL@HOST:REMOTE",
 				       json_string_value(v));
 		if (add_path(p, env, out ? s.local : s.remote, args, e) < 0 ||
 		    add_path(p, env, out ? s.remote : s.local, args, e) < 0)
