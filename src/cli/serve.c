@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "base/yamlx.h"
 #include "cli/command.h"
+#include "cli/own_api.h"
 #include "client/client.h"
 #include "client/kubeconfig.h"
 #include "control/control.h"
@@ -34,8 +35,6 @@
 #include "sched/sched.h"
 
 #define HISTORY_SECONDS 600
-#define HISTORY_ROWS    100000
-#define EVENT_SECONDS   3600
 #define AUDIT_MIB       64
 #define LOG_SECONDS     (7 * 86400)
 #define LOG_MIB         10240
@@ -165,12 +164,8 @@ static const struct opt serve_opts[] = {
 
 struct server {
 	struct loop *loop;
-	struct seal *seal;
-	struct pki *pki;
-	struct store *store;
-	struct api *api;
+	struct own_api own;
 	struct rest *rest;
-	struct client *client;
 	struct control *control;
 	struct sched *sched;
 	struct node *node;
@@ -272,36 +267,13 @@ static bool is_loopback(const char *host)
 
 /* ---- building ---- */
 
-/* A new key would make every stored Secret unreadable: better to stop and let someone look for the old one. */
-static int check_key(const char *dir, const char *key, struct err *e)
-{
-	auto_free char *db = xasprintf("%s/stoker.db", dir);
-
-	if (access(db, F_OK) == 0 && access(key, F_OK) < 0)
-		return err_set(
-			e, ERR_INTERNAL,
-			"%s is missing, and without it the Secrets in %s cannot be read; restore it from the backup",
-			key, db);
-	return 0;
-}
-
 static int open_store(struct server *sv, const struct serve_settings *s, struct err *e)
 {
-	auto_free char *key = xasprintf("%s/secrets.key", s->data);
-	struct store_config config = {
-		.dir = s->data,
-		.history_seconds = s->history,
-		.history_rows = HISTORY_ROWS,
-		.event_seconds = EVENT_SECONDS,
-	};
+	struct own_api_config config = { .dir = s->data,
+					 .sans = s->sans.n ? s->sans.items : NULL,
+					 .history_seconds = s->history };
 
-	if (file_make_dirs(s->data, 0700, e) < 0 || check_key(s->data, key, e) < 0 || seal_open(key, &sv->seal, e) < 0)
-		return -1;
-	config.seal = sv->seal;
-	/* The store's lock comes before anything else is written that a second server could disturb. */
-	if (store_open(sv->loop, &config, &sv->store, e) < 0)
-		return -1;
-	return pki_open(s->data, s->sans.n ? s->sans.items : NULL, &sv->pki, e);
+	return own_api_open_store(&sv->own, sv->loop, &config, e);
 }
 
 static int read_host_paths(struct server *sv, const struct serve_settings *s, struct err *e)
@@ -352,11 +324,10 @@ static int open_api(struct server *sv, const struct serve_settings *s, struct er
 
 	if (!s->no_controllers && control_choose(s->controllers, &set, e) < 0)
 		return -1;
-	if (api_new(sv->loop, sv->store, sv->pki, &config, &sv->api, e) < 0)
+	if (own_api_open(&sv->own, sv->loop, &config, e) < 0)
 		return -1;
-	sv->rest = rest_new(sv->api);
-	sv->client = client_local_new(sv->api, &caller_system);
-	sv->control = control_new(sv->client, set);
+	sv->rest = rest_new(sv->own.api);
+	sv->control = control_new(sv->own.client, set);
 	rest_set_metrics(sv->rest, add_metrics, sv);
 	return 0;
 }
@@ -364,15 +335,10 @@ static int open_api(struct server *sv, const struct serve_settings *s, struct er
 static int listen_all(struct server *sv, const struct serve_settings *s, const char *host, int port, struct err *e)
 {
 	struct http_handlers handlers = rest_handlers(sv->rest);
-	auto_free char *dir =
-		xstrndup(s->socket, (size_t)(strrchr(s->socket, '/') ? strrchr(s->socket, '/') - s->socket : 0));
 
 	sv->http = http_server_new(sv->loop, &handlers);
-	sv->tls = tls_server_new(sv->pki);
-	if (*dir && file_make_dirs(dir, 0755, e) < 0)
-		return -1;
-	if (http_listen_tcp(sv->http, host, port, sv->tls, &port, e) < 0 ||
-	    http_listen_unix(sv->http, s->socket, e) < 0)
+	sv->tls = tls_server_new(sv->own.pki);
+	if (http_listen_tcp(sv->http, host, port, sv->tls, &port, e) < 0 || own_api_socket(sv->http, s->socket, e) < 0)
 		return -1;
 	sv->port = port;
 	snprintf(sv->advertise, 300, strchr(host, ':') ? "[%.250s]:%d" : "%.250s:%d", host, port);
@@ -389,12 +355,12 @@ static int open_scheduler(struct server *sv, const struct serve_settings *s, str
 
 	if (s->half_life > HALF_LIFE_MAX)
 		return err_set(e, ERR_BAD_REQUEST, "--fair-half-life: at most 3650d");
-	if (sched_open(sv->client, &config, &sv->sched, e) < 0) {
+	if (sched_open(sv->own.client, &config, &sv->sched, e) < 0) {
 		/* Who wants to make room on a full disk needs a server first. */
 		log_error("keep accounts: %s; none are kept until the next start", e->text);
 		err_clear(e);
 		config.accounts = NULL;
-		if (sched_open(sv->client, &config, &sv->sched, e) < 0)
+		if (sched_open(sv->own.client, &config, &sv->sched, e) < 0)
 			return -1;
 	}
 	rest_set_scheduler(sv->rest, sched_door(sv->sched));
@@ -423,7 +389,7 @@ static int open_node(struct server *sv, const struct serve_settings *s, struct e
 
 	if (s->no_node)
 		return 0;
-	if (node_new(sv->client, &config, &sv->node, e) < 0)
+	if (node_new(sv->own.client, &config, &sv->node, e) < 0)
 		return -1;
 	rest_set_kubelet(sv->rest, node_kubelet(sv->node));
 	return open_scheduler(sv, s, e);
@@ -436,8 +402,8 @@ static int write_kubeconfig(struct server *sv, struct err *e)
 	bool any = str_starts(sv->advertise, "0.0.0.0:") || str_starts(sv->advertise, "[::]:");
 	auto_free char *url = any ? xasprintf("https://127.0.0.1%s", strrchr(sv->advertise, ':')) : xstrdup(sv->url);
 
-	kubeconfig_write(url, pki_ca_pem(sv->pki), pki_admin_cert_pem(sv->pki), pki_admin_key_pem(sv->pki), NULL,
-			 "admin", "default", &text);
+	kubeconfig_write(url, pki_ca_pem(sv->own.pki), pki_admin_cert_pem(sv->own.pki), pki_admin_key_pem(sv->own.pki),
+			 NULL, "admin", "default", &text);
 	sv->kubeconfig = xasprintf("%s/admin.kubeconfig", sv->data);
 	return file_write(sv->kubeconfig, 0600, sbuf_str(&text), e);
 }
@@ -465,7 +431,7 @@ static void on_started(void *arg, const struct err *commit)
 static void stop(struct server *sv)
 {
 	http_server_drain(sv->http);
-	watch_hub_drain(api_hub(sv->api));
+	watch_hub_drain(api_hub(sv->own.api));
 	loop_stop(sv->loop);
 }
 
@@ -510,11 +476,7 @@ static void server_done(struct server *sv)
 	node_free(sv->node);
 	sched_free(sv->sched);
 	control_free(sv->control);
-	client_free(sv->client);
-	api_free(sv->api);
-	store_close(sv->store);
-	pki_free(sv->pki);
-	seal_free(sv->seal);
+	own_api_close(&sv->own);
 	loop_free(sv->loop);
 	free(sv->url);
 	free(sv->kubeconfig);
@@ -559,7 +521,7 @@ static int start(struct server *sv, const struct serve_settings *s, struct err *
 	if (loop_on_signal(sv->loop, SIGUSR1, on_down, sv, e) < 0)
 		return -1;
 	sv->started = (struct store_after){ .fn = on_started, .arg = sv };
-	store_after(sv->store, &sv->started);
+	store_after(sv->own.store, &sv->started);
 	return 0;
 }
 
