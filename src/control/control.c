@@ -30,8 +30,9 @@ struct controller {
 	void *(*start)(struct client *c, struct owned *pods);
 	void (*stop)(void *k);
 	struct workqueue_counts (*counts)(const void *k);
-	bool pods;                                /* it shares the cache of pods */
-	void (*gate)(void *k, struct gate *gate); /* for those whose pods go together; or NULL */
+	bool pods;                                                       /* it shares the cache of pods */
+	void (*gate)(void *k, struct gate *gate);                        /* for those whose pods go together; or NULL */
+	void (*abroad)(void *k, const struct pbs_abroad_config *config); /* or NULL */
 };
 
 /* Gives a controller's own functions the types of the table: ALONE(x) for x_new(client), WITH_PODS(x) for
@@ -68,6 +69,11 @@ struct controller {
 static void gate_training(void *k, struct gate *gate)
 {
 	training_jobs_gate(k, gate);
+}
+
+static void abroad_pbs(void *k, const struct pbs_abroad_config *config)
+{
+	pbs_jobs_send_abroad(k, config);
 }
 
 /* clang-format off */
@@ -121,7 +127,7 @@ static const struct controller controllers[] = {
 	{ "pytorchjob", "pytorchjob-controller", "kubeflow.org/v1/pytorchjobs v1/services v1/pods", RUN_TRAINING(pytorchjobs), .pods = true },
 	{ "paddlejob", "paddlejob-controller", "kubeflow.org/v1/paddlejobs v1/services v1/pods", RUN_TRAINING(paddlejobs), .pods = true },
 	{ "mpijob", "mpijob-controller", "kubeflow.org/v1/mpijobs v1/services v1/pods v1/configmaps", RUN_TRAINING(mpijobs), .pods = true },
-	{ "pbsjob", "pbsjob-controller", "stoker.dev/v1/pbsjobs stoker.dev/v1/pbsservers stoker.dev/v1/queues v1/nodes v1/pods", RUN(pbs_jobs), .pods = true },
+	{ "pbsjob", "pbsjob-controller", "stoker.dev/v1/pbsjobs stoker.dev/v1/pbsservers stoker.dev/v1/queues v1/nodes v1/pods", RUN(pbs_jobs), .pods = true, .abroad = abroad_pbs },
 };
 /* clang-format on */
 
@@ -227,6 +233,13 @@ struct control *control_new_gated(struct client *c, control_set set, struct gate
 	if (k->pods && gate)
 		k->gated = gated_new(k->pods, gate);
 	return k;
+}
+
+void control_send_abroad(struct control *k, const struct pbs_abroad_config *config)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(controllers); i++)
+		if (k->running[i] && controllers[i].abroad)
+			controllers[i].abroad(k->running[i], config);
 }
 
 void control_free(struct control *k)

@@ -28,6 +28,9 @@ const char *control_needs(control_set set, size_t *pos, const char **ret_name);
 struct control *control_new(struct client *c, control_set set);
 /* The same with a gate in front of the cluster, for those whose pods go together; it outlives them. */
 struct control *control_new_gated(struct client *c, control_set set, struct gate *gate);
+/* Pods of PBS jobs are another cluster's (control/pbs.h); at once after control_new(). */
+struct pbs_abroad_config;
+void control_send_abroad(struct control *k, const struct pbs_abroad_config *config);
 /* Whether one of the set has such pods. */
 bool control_has_gangs(control_set set);
 /* Whatever they have under way is not heard of any more. */
@@ -36,5 +39,7 @@ void control_free(struct control *c);
 bool control_next(const struct control *k, size_t *pos, const char **ret_name, struct workqueue_counts *ret);
 /* control_metrics.c: the same for Prometheus, under the names that client-go uses.  NULL: none run. */
 void control_metrics(const struct control *k, struct sbuf *out);
+/* Of several. */
+void control_metrics_all(const struct control *const *ks, size_t n, struct sbuf *out);
 
 #endif

@@ -52,14 +52,19 @@ static const struct {
 
 void control_metrics(const struct control *k, struct sbuf *out)
 {
+	control_metrics_all(&k, 1, out);
+}
+
+void control_metrics_all(const struct control *const *ks, size_t n, struct sbuf *out)
+{
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct workqueue_counts c;
 		const char *name;
-		size_t pos = 0;
 
 		if (rows[i].family)
 			metrics_family(out, rows[i].family, rows[i].type, rows[i].help);
-		while (control_next(k, &pos, &name, &c))
-			metrics_sample(out, rows[i].sample, rows[i].value(&c), "name", name, NULL);
+		for (size_t k = 0; k < n; k++)
+			for (size_t pos = 0; control_next(ks[k], &pos, &name, &c);)
+				metrics_sample(out, rows[i].sample, rows[i].value(&c), "name", name, NULL);
 	}
 }

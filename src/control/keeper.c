@@ -292,7 +292,8 @@ static void look(void *arg, const char *key)
 		return; /* on_idle() comes back to it */
 	obj = json_incref((json_t *)keeper_find(k, key));
 	if (!obj) {
-		workqueue_forget(k->queue, key);
+		if (!k->kind->gone || !k->kind->gone(k->arg, key))
+			workqueue_forget(k->queue, key);
 		return;
 	}
 	if (k->kind->is_ours && !k->kind->is_ours(obj))

@@ -54,6 +54,9 @@ struct keeper_kind {
 	void (*started)(void *arg);
 	/* Whether a pod may be the object's by more than its labels: one that may not is let go. */
 	bool (*is_member)(const json_t *obj, const json_t *pod);
+	/* An object was to be looked at and is not there: true if something is still to be done for it, which is
+	 * asked again when that has been written. */
+	bool (*gone)(void *arg, const char *key);
 	/* Any pod went, whoever controlled it: its name is free. */
 	void (*pod_gone)(void *arg, const struct pod_facts *pod);
 	/* What events say of a pod that was made or deleted (verb: "create", "delete") or, if error is not NULL, was

@@ -10,11 +10,13 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/keeper.h"
+#include "control/pbs_abroad.h"
 #include "control/pbs_book.h"
 #include "control/pbs_parts.h"
 
-#define PLURAL "pbsjobs"
-#define SERVER "default"
+#define PLURAL     "pbsjobs"
+#define SERVER     "default"
+#define ACCOUNT_MS 10000 /* until the users' database is asked again */
 
 struct pbs_jobs {
 	struct owned *owned;
@@ -22,6 +24,8 @@ struct pbs_jobs {
 	struct pbs_book book;
 	struct pbs_slots slots;
 	struct keeper *keeper;
+	struct pbs_abroad_config abroad; /* .account is NULL if pods are at home */
+	struct map strays;               /* key -> uid of a job that is gone and may have pods abroad */
 };
 
 /* A job while it is looked at. */
@@ -51,6 +55,15 @@ static void shorten_pod(const struct look *l, const struct pbs_shorten *s)
 	calls_patch(keeper_calls(l->k->keeper), l->key, &ref, "merge", patch, NULL, NULL);
 }
 
+static void tell_pod(const struct look *l, const struct pbs_tell *t)
+{
+	struct ref ref = calls_ref("v1", "pods", t->pod->obj);
+	json_auto_t *patch = json_pack("{s:{s:s, s:{s:o}}}", "metadata", "uid", t->pod->uid, "annotations",
+				       PBS_NODES_NOTE, jsonx_string(t->nodes));
+
+	calls_patch(keeper_calls(l->k->keeper), l->key, &ref, "merge", patch, NULL, NULL);
+}
+
 static void apply(const struct look *l, const struct pbs_plan *p)
 {
 	struct keeper *keeper = l->k->keeper;
@@ -66,6 +79,8 @@ static void apply(const struct look *l, const struct pbs_plan *p)
 		mark_pod(l, &p->mark[i]);
 	for (size_t i = 0; i < p->nshorten; i++)
 		shorten_pod(l, &p->shorten[i]);
+	for (size_t i = 0; i < p->ntell; i++)
+		tell_pod(l, &p->tell[i]);
 	if (p->status)
 		keeper_write_status(keeper, l->key, l->job, p->status);
 	for (size_t i = 0; i < p->nevents; i++)
@@ -161,9 +176,30 @@ static const char *host_of(void *arg, const char *node)
 	return obj ? pbs_host_of(obj) : node;
 }
 
-static void plan(void *arg, const char *key, const json_t *job)
+static const char *node_named(void *arg, const char *word)
 {
-	struct pbs_jobs *k = arg;
+	return jsonx_str(informer_find(((const struct pbs_jobs *)arg)->nodes, "", word), "metadata.name");
+}
+
+static bool is_shared(void *arg, const char *path)
+{
+	const struct pbs_jobs *k = arg;
+
+	return k->abroad.shared(k->abroad.arg, path);
+}
+
+/* Whether a pod is in the namespace of the key.  Who may make pods in another one can give them any owner. */
+static bool is_in(const struct pod_facts *p, const char *key)
+{
+	const char *ns = jsonx_str_or(p->obj, "metadata.namespace", "");
+	size_t n = strlen(ns);
+
+	return strncmp(key, ns, n) == 0 && key[n] == '/';
+}
+
+static void plan_with(struct pbs_jobs *k, const struct pbs_account *account, const char *key, const json_t *job)
+{
+	struct pbs_abroad abroad = { .account = account, .node = node_named, .shared = is_shared, .arg = k };
 	struct look l = { .k = k, .key = key, .job = job };
 	struct owned_list own = owned_by(k->owned, jsonx_str_or(job, "metadata.uid", ""));
 	auto_free const struct pod_facts **pods = xcalloc(own.n + 1, sizeof(*pods));
@@ -177,7 +213,6 @@ static void plan(void *arg, const char *key, const json_t *job)
 	char place[64];
 	struct pbs_view v = { .job = job,
 			      .pods = pods,
-			      .n = own.n,
 			      .set = &set,
 			      .others = &judgement,
 			      .host = host_of,
@@ -190,14 +225,28 @@ static void plan(void *arg, const char *key, const json_t *job)
 			      .refused = keeper_create_error(k->keeper, key) };
 	struct pbs_plan p;
 
+	if (k->abroad.account)
+		set.abroad = &abroad;
 	place_of(&l, place, sizeof(place));
 	for (size_t i = 0; i < own.n; i++)
-		pods[i] = &own.pods[i]->facts;
+		if (is_in(&own.pods[i]->facts, key))
+			pods[v.n++] = &own.pods[i]->facts;
 	pbs_judge(job, &others, &judgement);
 	pbs_plan(&v, &p);
 	apply(&l, &p);
 	pbs_plan_done(&p);
 	pbs_judgement_done(&judgement);
+}
+
+static void plan(void *arg, const char *key, const json_t *job)
+{
+	struct pbs_jobs *k = arg;
+	const struct pbs_account *account = NULL;
+
+	if (k->abroad.account && k->abroad.account(k->abroad.arg, jsonx_str_or(job, "spec.owner", ""), &account) < 0)
+		keeper_look_after(k->keeper, key, ACCOUNT_MS);
+	else
+		plan_with(k, account, key, job);
 }
 
 /* ---- what happens ---- */
@@ -249,9 +298,40 @@ static void hold_all(struct pbs_jobs *k, const json_t *job, bool on)
 		hold_slots(k, job, entry, (int)jsonx_int_or(entry, "index", 0), on && runs(entry));
 }
 
+/* Nobody else takes them away on a cluster that does not know their job: keeper_kind.gone. */
+static bool sweep(void *arg, const char *key)
+{
+	struct pbs_jobs *k = arg;
+	const char *uid = map_find(&k->strays, key);
+	struct owned_list own = owned_by(k->owned, uid ? uid : "");
+	size_t left = 0;
+
+	for (size_t i = 0; i < own.n; i++) {
+		const struct pod_facts *p = &own.pods[i]->facts;
+		struct ref ref = calls_ref("v1", "pods", p->obj);
+		json_auto_t *options = json_pack("{s:{s:s}}", "preconditions", "uid", p->uid);
+
+		left += is_in(p, key);
+		if (!p->deleting && is_in(p, key))
+			calls_remove(keeper_calls(k->keeper), key, &ref, options, NULL, NULL);
+	}
+	if (!left)
+		map_remove(&k->strays, key);
+	return left > 0;
+}
+
+static void note_stray(struct pbs_jobs *k, const char *key, const char *uid)
+{
+	if (k->abroad.account && uid)
+		map_set(&k->strays, key, xstrdup(uid));
+}
+
 static void on_job(void *arg, const char *key, const json_t *job, const json_t *old)
 {
 	struct pbs_jobs *k = arg;
+
+	if (!job)
+		note_stray(k, key, jsonx_str(old, "metadata.uid"));
 
 	pbs_book_change(&k->book, key, job, old);
 	if (job && old && json_equal(json_object_get(job, "status"), json_object_get(old, "status")))
@@ -273,8 +353,10 @@ static bool said_otherwise(const struct pod_facts *now, const struct pod_facts *
 
 static enum keeper_when on_pod(void *arg, const char *key, const struct pod_facts *now, const struct pod_facts *old)
 {
-	(void)arg;
-	(void)key;
+	struct pbs_jobs *k = arg;
+
+	if (now && keeper_synced(k->keeper) && !keeper_find(k->keeper, key))
+		note_stray(k, key, jsonx_str(controller_of(now->obj), "uid"));
 	if (!now || !old || now->phase != old->phase || now->deleting != old->deleting ||
 	    now->assigned != old->assigned || now->finished != old->finished)
 		return KEEPER_NOW;
@@ -319,6 +401,25 @@ static bool is_synced(void *arg)
 	       informer_synced(k->nodes);
 }
 
+/* Pods of jobs that went while nobody looked. */
+static void on_started(void *arg)
+{
+	struct pbs_jobs *k = arg;
+	const struct owned_pod *p;
+	size_t pos = 0;
+
+	while (k->abroad.account && owned_next(k->owned, &pos, &p)) {
+		const json_t *ref = controller_of(p->facts.obj);
+		auto_free char *key = xasprintf("%s/%s", jsonx_str_or(p->facts.obj, "metadata.namespace", ""),
+						jsonx_str_or(ref, "name", ""));
+
+		if (!str_same(jsonx_str(ref, "kind"), PBS_KIND) || keeper_find(k->keeper, key))
+			continue;
+		note_stray(k, key, jsonx_str(ref, "uid"));
+		keeper_look(k->keeper, key);
+	}
+}
+
 static const struct keeper_kind pbs_kind = {
 	.api_version = PBS_VERSION,
 	.kind = PBS_KIND,
@@ -331,6 +432,8 @@ static const struct keeper_kind pbs_kind = {
 	.pod_changed = on_pod,
 	.orphan = on_orphan,
 	.synced = is_synced,
+	.started = on_started,
+	.gone = sweep,
 };
 
 struct pbs_jobs *pbs_jobs_new(struct client *c, struct owned *owned)
@@ -343,11 +446,17 @@ struct pbs_jobs *pbs_jobs_new(struct client *c, struct owned *owned)
 	k->owned = owned;
 	pbs_book_init(&k->book);
 	pbs_slots_init(&k->slots);
+	map_init(&k->strays, free);
 	k->queues = informer_new(c, &(struct ref){ .api_version = PBS_VERSION, .plural = "queues" }, NULL, &h);
 	k->servers = informer_new(c, &(struct ref){ .api_version = PBS_VERSION, .plural = "pbsservers" }, NULL, &h);
 	k->nodes = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "nodes" }, NULL, &nodes);
 	k->keeper = keeper_new(c, owned, &pbs_kind, k);
 	return k;
+}
+
+void pbs_jobs_send_abroad(struct pbs_jobs *k, const struct pbs_abroad_config *config)
+{
+	k->abroad = *config;
 }
 
 void pbs_jobs_free(struct pbs_jobs *k)
@@ -360,6 +469,7 @@ void pbs_jobs_free(struct pbs_jobs *k)
 	informer_free(k->nodes);
 	pbs_book_done(&k->book);
 	pbs_slots_done(&k->slots);
+	map_done(&k->strays);
 	free(k);
 }
 

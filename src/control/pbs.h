@@ -5,11 +5,24 @@
 
 #include "control/owned.h"
 #include "control/workqueue.h"
+#include "kinds/pbs_process.h"
 
 struct pbs_jobs;
 
+/* For a client whose pods are another cluster's (client/split.h). */
+struct pbs_abroad_config {
+	/* Whom a user's jobs run as; borrowed until the next call.  NULL: there is no such account; negative: nobody
+	 * could tell at present. */
+	int (*account)(void *arg, const char *user, const struct pbs_account **ret);
+	/* Whether this machine has such a directory, and so all nodes. */
+	bool (*shared)(void *arg, const char *path);
+	void *arg;
+};
+
 /* `owned` is shared and outlives it. */
 struct pbs_jobs *pbs_jobs_new(struct client *c, struct owned *owned);
+/* Before the next turn of the loop; the config is copied. */
+void pbs_jobs_send_abroad(struct pbs_jobs *k, const struct pbs_abroad_config *config);
 void pbs_jobs_free(struct pbs_jobs *k);
 struct workqueue_counts pbs_jobs_counts(const struct pbs_jobs *k);
 

@@ -8,6 +8,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "control/pbs_abroad.h"
 #include "control/pbs_parts.h"
 
 void pbs_plan_done(struct pbs_plan *p)
@@ -16,6 +17,9 @@ void pbs_plan_done(struct pbs_plan *p)
 	free(p->drop);
 	free(p->mark);
 	free(p->shorten);
+	for (size_t i = 0; i < p->ntell; i++)
+		free(p->tell[i].nodes);
+	free(p->tell);
 	json_decref(p->status);
 	if (p->order)
 		pbs_order_done(p->order);
@@ -157,7 +161,9 @@ static void plan_open(struct pbs_work *w)
 		end_unstarted(w, text);
 		return;
 	}
-	if (pbs_order_init(&w->order, w->v->job, w->v->set, w->v->place, &e) < 0) {
+	if (pbs_order_init(&w->order, w->v->job, w->v->set, w->v->place, &e) < 0 ||
+	    (w->v->set->abroad && !has_begun(w) && pbs_abroad_check(&w->order, &e) < 0)) {
+		pbs_order_done(&w->order);
 		snprintf(text, sizeof(text), "Job cannot run: %.900s", e.text);
 		pbs_end_job(w, true, PBS_EXIT_BEFORE, false, text);
 		return;

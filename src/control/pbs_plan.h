@@ -71,6 +71,12 @@ struct pbs_shorten {
 	int64_t seconds;
 };
 
+/* A pod that waits to hear where the job's others are (pbs_abroad.h). */
+struct pbs_tell {
+	const struct pod_facts *pod;
+	char *nodes; /* owned */
+};
+
 struct pbs_event {
 	bool warning;
 	char reason[32];
@@ -82,7 +88,8 @@ struct pbs_plan {
 	struct pbs_drop *drop;
 	struct pbs_mark *mark;
 	struct pbs_shorten *shorten;
-	size_t nmake, ndrop, nmark, nshorten, make_cap, drop_cap, mark_cap, shorten_cap;
+	struct pbs_tell *tell;
+	size_t nmake, ndrop, nmark, nshorten, ntell, make_cap, drop_cap, mark_cap, shorten_cap, tell_cap;
 	json_t *status;          /* the new status; owned */
 	struct pbs_order *order; /* to make pods from; owned */
 	bool expired;            /* it has been shown long enough */

@@ -9,6 +9,7 @@
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "control/pbs_abroad.h"
 #include "control/pod_template.h"
 #include "control/template_hash.h"
 #include "kinds/pbs_array.h"
@@ -21,7 +22,6 @@
 #define KILL_DELAY      2
 #define WALLTIME_CODE   (-11)
 #define EXEC_HOST_STYLE 6
-#define SCRIPT_MOST     (200 * 1024) /* all annotations of an object together may be 256 KiB */
 
 /* ---- settings ---- */
 
@@ -60,7 +60,7 @@ const char *pbs_queue(const json_t *job)
 
 /* ---- what is ordered ---- */
 
-static const char *image_of(const struct pbs_order *o)
+const char *pbs_order_image(const struct pbs_order *o)
 {
 	const char *image = jsonx_str_or(o->spec, "image", "");
 
@@ -84,7 +84,7 @@ static char *hash_of(const struct pbs_order *o)
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		json_object_set(all, fields[i], json_object_get(o->spec, fields[i]));
 	json_object_set_new(all, "queue", jsonx_string(pbs_queue(o->job)));
-	json_object_set_new(all, "image", jsonx_string(image_of(o)));
+	json_object_set_new(all, "image", jsonx_string(pbs_order_image(o)));
 	json_object_set_new(all, "place", jsonx_string(o->place));
 	json_object_set_new(all, "grace", json_integer(kill_delay_of(o)));
 	return template_hash(all, 0);
@@ -157,24 +157,36 @@ static json_t *resources_of(const struct pbs_order *o, const struct pbs_req *r)
 	return json_pack("{s:o, s:o}", "requests", requests, "limits", limits);
 }
 
-static void add_property(json_t *selector, const char *property)
+/* Nodes here have their names as labels; those of another cluster are asked for by name. */
+static void add_property(const struct pbs_order *o, json_t *spec, const char *property)
 {
+	const struct pbs_abroad *abroad = o->set->abroad;
+	const char *node = abroad && abroad->node ? abroad->node(abroad->arg, property) : NULL;
 	auto_free char *key = xasprintf(PBS_PROPERTY_LABEL "%s", property);
+	json_t *terms;
 
-	json_object_set_new(selector, key, json_string(""));
+	if (!node) {
+		json_object_set_new(object_at(spec, "nodeSelector"), key, json_string(""));
+		return;
+	}
+	terms = array_at(object_at(object_at(object_at(spec, "affinity"), "nodeAffinity"),
+				   "requiredDuringSchedulingIgnoredDuringExecution"),
+			 "nodeSelectorTerms");
+	if (!json_array_size(terms))
+		json_array_append_new(terms, json_object());
+	json_array_append_new(array_at(json_array_get(terms, 0), "matchFields"),
+			      json_pack("{s:s, s:s, s:[s]}", "key", "metadata.name", "operator", "In", "values", node));
 }
 
-static json_t *selector_of(const struct pbs_order *o, const struct pbs_req *r, int rank)
+static void add_properties(const struct pbs_order *o, const struct pbs_req *r, int rank, json_t *spec)
 {
 	const json_t *hosts = json_object_get(o->spec, "runHosts");
 	size_t n = json_array_size(hosts);
-	json_t *selector = json_object();
 
 	for (size_t i = 0; i < r->nprops; i++)
-		add_property(selector, r->props[i]);
+		add_property(o, spec, r->props[i]);
 	if (n && json_is_string(json_array_get(hosts, (size_t)rank % n)))
-		add_property(selector, json_string_value(json_array_get(hosts, (size_t)rank % n)));
-	return selector;
+		add_property(o, spec, json_string_value(json_array_get(hosts, (size_t)rank % n)));
 }
 
 /* ---- a container ---- */
@@ -229,7 +241,7 @@ static json_t *command_of(const struct pbs_order *o, int rank)
 	return all;
 }
 
-static void mount(json_t *spec, json_t *container, json_t *volume, const char *path, bool read_only)
+void pbs_pod_mount(json_t *spec, json_t *container, json_t *volume, const char *path, bool read_only)
 {
 	json_t *volumes = array_at(spec, "volumes");
 	json_t *name = jsonx_stringf("v%zu", json_array_size(volumes));
@@ -247,8 +259,8 @@ static void mount_roots(json_t *spec, json_t *container, const json_t *roots, bo
 
 	json_array_foreach ((json_t *)roots, i, root)
 		if (json_is_string(root))
-			mount(spec, container, json_pack("{s:{s:O}}", "hostPath", "path", root),
-			      json_string_value(root), read_only);
+			pbs_pod_mount(spec, container, json_pack("{s:{s:O}}", "hostPath", "path", root),
+				      json_string_value(root), read_only);
 }
 
 static void use_image(const struct pbs_order *o, int index, int rank, json_t *spec, json_t *container)
@@ -261,30 +273,33 @@ static void use_image(const struct pbs_order *o, int index, int rank, json_t *sp
 	json_object_set_new(container, "env", env_of(o, index, rank));
 	if (*dir == '/')
 		json_object_set_new(container, "workingDir", jsonx_string(dir));
-	mount(spec, container, script, PBS_SPOOL, true);
+	pbs_pod_mount(spec, container, script, PBS_SPOOL, true);
 	mount_roots(spec, container, o->set->host_roots, false);
 	mount_roots(spec, container, o->set->read_only_roots, true);
 }
 
 static json_t *spec_of(const struct pbs_order *o, const struct pbs_req *r, int index, int rank)
 {
-	const char *image = image_of(o);
+	const char *image = pbs_order_image(o);
 	bool terminal = jsonx_bool_or(o->spec, "interactive", false);
 	json_t *container = json_pack("{s:s, s:s, s:o}", "name", "job", "image", *image ? image : "host", "resources",
 				      resources_of(o, r));
 	json_t *spec =
-		json_pack("{s:s, s:b, s:b, s:I, s:o, s:[O]}", "restartPolicy", "Never", "automountServiceAccountToken",
+		json_pack("{s:s, s:b, s:b, s:I, s:{}, s:[O]}", "restartPolicy", "Never", "automountServiceAccountToken",
 			  0, "enableServiceLinks", 0, "terminationGracePeriodSeconds", (json_int_t)kill_delay_of(o),
-			  "nodeSelector", selector_of(o, r, rank), "containers", container);
+			  "nodeSelector", "containers", container);
 	int64_t seconds;
 
+	add_properties(o, r, rank, spec);
 	if (pbs_time_parse(jsonx_str_or(o->spec, "resources.walltime", ""), &seconds) && seconds > 0)
 		json_object_set_new(spec, "activeDeadlineSeconds", json_integer(seconds));
 	if (terminal) {
 		json_object_set_new(container, "tty", json_true());
 		json_object_set_new(container, "stdin", json_true());
 	}
-	if (*image)
+	if (o->set->abroad)
+		pbs_abroad_container(o, index, rank, spec, container);
+	else if (*image)
 		use_image(o, index, rank, spec, container);
 	else
 		json_object_set_new(spec, "runtimeClassName", json_string(PBS_HOST_CLASS));
@@ -330,9 +345,9 @@ static json_t *notes_of(const struct pbs_order *o, int index, int rank, int run,
 		json_object_set_new(notes, EXCLUSIVE_ANNOTATION, json_string("true"));
 	if (!jsonx_bool_or(o->spec, "rerunnable", true))
 		json_object_set_new(notes, "stoker.dev/rerun", json_string("false"));
-	if (o->set->confined && !*image_of(o))
+	if (o->set->confined && !*pbs_order_image(o))
 		json_object_set_new(notes, PBS_CONFINED, json_string("required"));
-	if (*image_of(o) && rank == 0 && strlen(script) <= SCRIPT_MOST)
+	if (*pbs_order_image(o) && rank == 0 && strlen(script) <= PBS_SCRIPT_MOST)
 		json_object_set_new(notes, PBS_SCRIPT_NOTE, jsonx_string(script));
 	return notes;
 }

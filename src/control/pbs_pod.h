@@ -28,7 +28,11 @@
 #define PBS_SPOOL       "/var/spool/pbs"
 #define PBS_HOST_CLASS  "host-process" /* runtimeClassName of those without an image */
 
+#define PBS_SCRIPT_MOST (200 * 1024) /* all annotations of an object together may be 256 KiB */
+
 #define PBS_NO_CODE INT64_MIN
+
+struct pbs_abroad;
 
 /* How the server and the job's queue want things done. */
 struct pbs_settings {
@@ -42,6 +46,7 @@ struct pbs_settings {
 	const char *image;                          /* of the queue's jobs that name none; "" */
 	bool confined;                              /* programs of its jobs belong into containers */
 	const json_t *host_roots, *read_only_roots; /* lists of directories, or NULL */
+	const struct pbs_abroad *abroad;            /* pods go to another cluster (pbs_abroad.h); NULL: not */
 };
 /* Specs of the PBSServer and of the Queue; either may be NULL. */
 struct pbs_settings pbs_settings_of(const json_t *server, const json_t *queue);
@@ -61,9 +66,14 @@ int pbs_order_init(struct pbs_order *o, const json_t *job, const struct pbs_sett
 		   struct err *e);
 void pbs_order_done(struct pbs_order *o);
 const struct pbs_req *pbs_order_req(const struct pbs_order *o, int rank);
+/* What its containers are made from; "": it is a process of the host. */
+const char *pbs_order_image(const struct pbs_order *o);
 
 /* index: PBS_PLAIN (kinds/pbs_id.h), or an element's. */
 json_t *pbs_pod(const struct pbs_order *o, int index, int rank, int run);
+
+/* Adds the volume (taken over) to a pod's spec, and its mount to the container. */
+void pbs_pod_mount(json_t *spec, json_t *container, json_t *volume, const char *path, bool read_only);
 
 /* What such a pod is. */
 struct pbs_pod_is {

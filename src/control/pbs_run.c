@@ -2,6 +2,7 @@
 /* pbs_run.c - the life of a PBS job, or of one element of an array: waiting, running, ending, and anew; pure */
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "control/pbs_abroad.h"
 #include "control/pbs_parts.h"
 #include "kinds/pbs_values.h"
 
@@ -205,6 +206,8 @@ static void suspend(struct pbs_work *w, struct pbs_unit *u)
 {
 	bool wanted = jsonx_bool_or(w->spec, "suspend", false);
 
+	if (w->v->set->abroad)
+		return; /* no other cluster can */
 	u->state = wanted ? 'S' : 'R';
 	for (int i = 0; i < u->ranks; i++) {
 		const json_t *notes = jsonx_at(u->now[i]->obj, "metadata.annotations");
@@ -227,6 +230,14 @@ static void shorten(struct pbs_work *w, struct pbs_unit *u)
 				   ((struct pbs_shorten){ u->now[i], seconds }));
 }
 
+static void tell(struct pbs_work *w, struct pbs_unit *u)
+{
+	char *nodes = w->v->set->abroad ? pbs_abroad_nodes(&w->order, u->index, u->now[0]) : NULL;
+
+	if (nodes)
+		ARRAY_PUSH(w->p->tell, w->p->ntell, w->p->tell_cap, ((struct pbs_tell){ u->now[0], nodes }));
+}
+
 static void run(struct pbs_work *w, struct pbs_unit *u)
 {
 	if (u->cancel) {
@@ -244,6 +255,7 @@ static void run(struct pbs_work *w, struct pbs_unit *u)
 		read_session(u);
 		suspend(w, u);
 		shorten(w, u);
+		tell(w, u);
 	}
 }
 

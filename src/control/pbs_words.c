@@ -38,6 +38,19 @@ static bool code_of(const char *reason, const struct pbs_settings *set, int *ret
 	return false;
 }
 
+/* On another cluster the wrapper around the script says it. */
+static bool said_code(const json_t *end, int *ret)
+{
+	struct str said = str_trim(str_of(jsonx_str_or(end, "message", "")));
+
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (str_eq(said, reasons[i].reason)) {
+			*ret = reasons[i].code;
+			return true;
+		}
+	return false;
+}
+
 static bool is_disrupted(const json_t *pod)
 {
 	json_t *c;
@@ -65,7 +78,7 @@ bool pbs_exit_of(const struct pod_facts *p, const struct pbs_settings *set, int 
 	if (p->deleting || is_disrupted(p->obj) || !end ||
 	    streq(jsonx_str_or(end, "reason", ""), "ContainerStatusUnknown"))
 		return false;
-	if (code_of(jsonx_str_or(end, "reason", ""), set, ret))
+	if (code_of(jsonx_str_or(end, "reason", ""), set, ret) || (set->abroad && said_code(end, ret)))
 		return true;
 	*ret = signal ? PBS_EXIT_SIGNAL + (int)signal : (int)jsonx_int_or(end, "exitCode", 0);
 	return true;

@@ -183,3 +183,79 @@ TEST("an array runs as many elements at once as it has slots, each once, and the
 	CHECK(!jsonx_at(job, "status.active"));
 	place_done(&p);
 }
+
+static int find_account(void *arg, const char *user, const struct pbs_account **ret)
+{
+	static const struct pbs_account nobody = { .name = "nobody", .home = "", .uid = 65534, .gid = 65534 };
+
+	(void)user;
+	*ret = &nobody;
+	return *(bool *)arg ? -1 : 0;
+}
+
+static bool has_dir(void *arg, const char *path)
+{
+	(void)arg;
+	(void)path;
+	return false;
+}
+
+static bool has_pod(struct place *p, const char *name)
+{
+	json_auto_t *pod = server_ask(&p->c.s, VERB_GET, "v1/pods", "default", name, NULL);
+
+	return jsonx_at(pod, "spec") != NULL && !jsonx_at(pod, "metadata.deletionTimestamp");
+}
+
+static bool is_in_state(struct place *p, const char *name, const char *state)
+{
+	json_auto_t *job = job_of(p, name);
+
+	return strchr(state, *jsonx_str_or(job, "status.state", "-")) != NULL;
+}
+
+static bool wait_pod(struct place *p, const char *name, bool there)
+{
+	int64_t end = clock_mono_ms() + PATIENCE_MS;
+
+	while (has_pod(p, name) != there && clock_mono_ms() < end) {
+		server_turn(&p->c.s);
+		usleep(500);
+	}
+	return has_pod(p, name) == there;
+}
+
+TEST("abroad, a job without an image ends in words, and pods do not outlive their job")
+{
+	struct place p = place_new();
+	bool away = false;
+	struct pbs_abroad_config config = { .account = find_account, .shared = has_dir, .arg = &away };
+
+	/* Nobody else collects what a job leaves. */
+	gc_free(p.c.gc);
+	p.c.gc = NULL;
+	pbs_jobs_send_abroad(p.jobs, &config);
+	submit(&p, JOB("plain", FOREVER, "'name':'a'"));
+	CHECK(wait_state(&p, "plain", "C"));
+	CHECK_INT(status_of(&p, "plain", "exitStatus"), -1);
+	submit(&p, JOB("a", FOREVER, "'image':'host'"));
+	submit(&p, JOB("b", FOREVER, "'image':'host'"));
+	CHECK(wait_state(&p, "a", "R"));
+	CHECK(wait_state(&p, "b", "R"));
+	server_do(&p.c.s, VERB_DELETE, JOBS, "default", "a", NULL);
+	CHECK(wait_pod(&p, "a-0", false));
+	/* One that goes while nobody looks. */
+	pbs_jobs_free(p.jobs);
+	server_do(&p.c.s, VERB_DELETE, JOBS, "default", "b", NULL);
+	server_settle(&p.c.s);
+	CHECK(has_pod(&p, "b-0"));
+	p.jobs = pbs_jobs_new(p.c.client, p.c.owned);
+	pbs_jobs_send_abroad(p.jobs, &config);
+	CHECK(wait_pod(&p, "b-0", false));
+	/* While the users' database is away nothing is decided. */
+	away = true;
+	submit(&p, JOB("c", FOREVER, "'name':'a'"));
+	server_settle(&p.c.s);
+	CHECK(!is_in_state(&p, "c", "C"));
+	place_done(&p);
+}
