@@ -104,6 +104,8 @@ struct api_config {
 	 * socket only that it is somebody else. */
 	bool in_user_namespace;
 	uid_t owner;
+	/* PBS jobs become pods of another cluster: they need an image, and an account here to run as. */
+	bool pbs_abroad;
 };
 
 int api_new(struct loop *loop, struct store *store, struct pki *pki, const struct api_config *config, struct api **ret,

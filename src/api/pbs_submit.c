@@ -251,6 +251,7 @@ static int submit(struct api *api, json_t *obj, struct pbs_entry *n, struct err 
 {
 	json_t *spec = json_object_get(obj, "spec");
 	json_t *resources = json_object_get(spec, "resources");
+	bool abroad = api_config(api)->pbs_abroad;
 	const char *image;
 	bool in_container;
 
@@ -261,7 +262,13 @@ static int submit(struct api *api, json_t *obj, struct pbs_entry *n, struct err 
 	image = jsonx_str_or(spec, "image",
 			     jsonx_str_or(n->resources, "image", jsonx_str_or(n->queue->spec, "image", "")));
 	in_container = *image != '\0';
-	if (*n->owner && check_identity(api, spec, n->owner, in_container, json_object_get(obj, "status"), e) < 0)
+	if (abroad && !in_container)
+		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_QACESS,
+				     "jobs run in containers here: name an image (-l image=), or a queue that has one");
+	if (abroad && jsonx_bool_or(spec, "interactive", false))
+		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_QACESS, "interactive jobs are not possible here");
+	if (*n->owner &&
+	    check_identity(api, spec, n->owner, in_container && !abroad, json_object_get(obj, "status"), e) < 0)
 		return -1;
 	if (pbs_stage_check(spec, n->settings, in_container, e) < 0)
 		return -1;

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/metrics.h"
 #include "cli/connect.h"
+#include "cli/operate_pbs.h"
 #include "client/leader.h"
 #include "control/control.h"
 #include "control/served.h"
@@ -32,6 +33,7 @@
 struct operate_settings {
 	struct connect_settings connect;
 	const char *controllers, *leader_elect, *lease_name, *lease_ns, *listen, *admission;
+	const char *pbs, *pbs_socket, *admin_group;
 	int64_t lease_seconds;
 };
 
@@ -57,7 +59,7 @@ static const struct opt operate_opts[] = {
 	  OPT(leader_elect),
 	  .arg = "BOOL",
 	  .choices = "true|false",
-	  .help = "whether only one of several operators acts (default: true)" },
+	  .help = "whether only one of several operators acts (default: true, but false for PBS jobs alone)" },
 	{ .name = "lease-name",
 	  .type = OPT_STRING,
 	  OPT(lease_name),
@@ -78,13 +80,30 @@ static const struct opt operate_opts[] = {
 	  OPT(listen),
 	  .arg = "HOST:PORT",
 	  .help = "serve /healthz, /readyz and /metrics there, over plain HTTP; port 0 picks a free one" },
+	{ .name = "pbs",
+	  .type = OPT_STRING,
+	  OPT(pbs),
+	  .arg = "DIR",
+	  .help = "take PBS jobs (qsub), keep them in this directory, and run them as pods of the cluster" },
+	{ .name = "pbs-socket",
+	  .type = OPT_STRING,
+	  OPT(pbs_socket),
+	  .arg = "PATH",
+	  .help = "Unix socket for qsub and the others (default as root: /run/stoker/stoker.sock)" },
+	{ .name = "admin-group",
+	  .type = OPT_STRING,
+	  OPT(admin_group),
+	  .arg = "GROUP",
+	  .help = "with --pbs: Unix group whose members are admins there, like root" },
 	OPT_END,
 };
 
 struct operating {
 	const struct operate_settings *settings;
 	struct client_options options;
-	control_set set;
+	control_set set;         /* on objects of the cluster, */
+	control_set pbs_set;     /* and on PBS jobs that are kept here */
+	struct operate_pbs *pbs; /* or NULL */
 	struct loop *loop;
 	struct client *client;  /* for questions and the Lease */
 	struct client *workers; /* of the controllers, while they run */
@@ -122,7 +141,10 @@ static void start_control(void *arg)
 	if (control_has_gangs(op->set))
 		op->gate = gate_new(op->workers, &(struct gate_config){ .how = op->settings->admission,
 									.ns = op->settings->lease_ns });
-	op->control = control_new_gated(op->workers, op->set, op->gate);
+	if (op->set)
+		op->control = control_new_gated(op->workers, op->set, op->gate);
+	if (op->pbs)
+		operate_pbs_start(op->pbs, op->workers, op->pbs_set);
 	log_info("run controllers=%s server=%s", op->settings->controllers, client_server(op->workers));
 }
 
@@ -132,7 +154,11 @@ static void stop_control(void *arg)
 
 	control_free(op->control);
 	gate_free(op->gate);
+	if (op->pbs)
+		operate_pbs_pause(op->pbs);
 	client_free(op->workers);
+	if (op->pbs)
+		operate_pbs_stop(op->pbs);
 	op->control = NULL;
 	op->gate = NULL;
 	op->workers = NULL;
@@ -207,12 +233,14 @@ static void check(void *arg)
 
 static void add_metrics(const struct operating *op, struct sbuf *out)
 {
+	const struct control *all[] = { op->control, op->pbs ? operate_pbs_control(op->pbs) : NULL };
+
 	metrics_process(out);
 	metrics_family(out, "leader_election_master_status", "gauge", "1 if this program leads, 0 if it stands by.");
 	if (op->leader)
 		metrics_sample(out, "leader_election_master_status", leader_leads(op->leader), "name",
 			       op->settings->lease_name, NULL);
-	control_metrics(op->control, out);
+	control_metrics_all(all, ARRAY_SIZE(all), out);
 }
 
 static void on_request(void *arg, struct http_request *req)
@@ -302,6 +330,20 @@ static void on_stop(void *arg, int signo)
 	leader_release(op->leader, on_released, op);
 }
 
+static int open_pbs(struct operating *op, struct err *e)
+{
+	auto_sbuf struct sbuf usual = SBUF(4096);
+	const struct operate_settings *s = op->settings;
+	struct operate_pbs_config config = {
+		.dir = s->pbs, .socket = s->pbs_socket, .admin_group = s->admin_group, .remote = &op->options
+	};
+
+	default_socket_path(&usual);
+	if (!config.socket)
+		config.socket = usual.p;
+	return operate_pbs_open(op->loop, &config, &op->pbs, e);
+}
+
 static int start(struct operating *op, struct err *e)
 {
 	static const int stops[] = { SIGTERM, SIGINT };
@@ -312,6 +354,8 @@ static int start(struct operating *op, struct err *e)
 
 	op->options = quick;
 	op->options.patient = true;
+	if (op->settings->pbs && open_pbs(op, e) < 0)
+		return -1;
 	if (client_http_new(op->loop, &quick, &op->client, e) < 0 || (op->settings->listen && listen_to(op, e) < 0))
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(stops); i++)
@@ -332,40 +376,60 @@ static void operator_done(struct operating *op)
 	client_free(op->client);
 	loop_timer_done(&op->retry);
 	loop_timer_done(&op->last_word);
+	operate_pbs_close(op->pbs);
 	loop_free(op->loop);
 	free(op->said);
 }
 
-static int read_settings(const struct operate_settings *s, control_set *ret, struct err *e)
+/* PBS jobs that are kept here are one controller's, and it needs no Lease: the lock of their directory will do. */
+static int read_pbs(struct operate_settings *s, struct operating *op, struct err *e)
+{
+	const char *only = s->pbs_socket ? "pbs-socket" : s->admin_group ? "admin-group" : NULL;
+
+	if (!s->pbs)
+		return only ? err_set(e, ERR_BAD_REQUEST, "--%s: is only of use with --pbs DIR", only) : 0;
+	if (control_choose("pbsjob", &op->pbs_set, e) < 0)
+		return -1;
+	op->set &= ~op->pbs_set;
+	if (!s->leader_elect && !op->set)
+		s->leader_elect = "false";
+	return 0;
+}
+
+static int read_settings(struct operate_settings *s, struct operating *op, struct err *e)
 {
 	auto_sbuf struct sbuf names = SBUF(4096);
 	auto_free char *host = NULL;
 	int64_t port;
 
 	control_names(&names);
+	if (!s->controllers && s->pbs)
+		s->controllers = "pbsjob";
 	if (!s->controllers)
 		return err_set(e, ERR_BAD_REQUEST,
 			       "--controllers: required, because a Kubernetes cluster runs its own; for example "
 			       "--controllers job. There are %s",
 			       names.p);
-	if (control_choose(s->controllers, ret, e) < 0)
+	if (control_choose(s->controllers, &op->set, e) < 0)
 		return -1;
-	if (!*ret)
+	if (!op->set)
 		return err_set(e, ERR_BAD_REQUEST, "--controllers: \"%s\" leaves none; there are %s", s->controllers,
 			       names.p);
 	if (s->lease_seconds < 3 || s->lease_seconds > 3600)
 		return err_set(e, ERR_BAD_REQUEST, "--lease-duration: %llds: must be between 3s and 1h",
 			       (long long)s->lease_seconds);
+	if (read_pbs(s, op, e) < 0)
+		return -1;
+	if (!s->leader_elect)
+		s->leader_elect = "true";
 	return s->listen ? parse_listen(s->listen, &host, &port, e) : 0;
 }
 
 static int run_operate(const struct command *cmd, int argc, char **argv)
 {
-	struct operate_settings s = { .admission = "auto",
-				      .leader_elect = "true",
-				      .lease_name = "stoker",
-				      .lease_ns = "kube-system",
-				      .lease_seconds = LEASE_SECONDS };
+	struct operate_settings s = {
+		.admission = "auto", .lease_name = "stoker", .lease_ns = "kube-system", .lease_seconds = LEASE_SECONDS
+	};
 	struct operating op = { .settings = &s };
 	struct err e = ERR_INIT;
 	char **rest;
@@ -373,7 +437,7 @@ static int run_operate(const struct command *cmd, int argc, char **argv)
 
 	if (command_parse(cmd, &s, argc, argv, 0, 0, &rest, &nrest) < 0)
 		return 2;
-	if (read_settings(&s, &op.set, &e) < 0)
+	if (read_settings(&s, &op, &e) < 0)
 		return command_misused(cmd, &e);
 	op.loop = loop_new();
 	if (start(&op, &e) == 0)
@@ -386,7 +450,7 @@ static int run_operate(const struct command *cmd, int argc, char **argv)
 
 const struct command cmd_operate = {
 	.name = "operate",
-	.args = "--controllers LIST [--kubeconfig FILE] [--context NAME] [--listen HOST:PORT]",
+	.args = "--controllers LIST [--pbs DIR] [--kubeconfig FILE] [--context NAME] [--listen HOST:PORT]",
 	.summary = "Run controllers outside the server, on any Kubernetes API",
 	.details = "It runs in the foreground until SIGTERM or Ctrl-C. Of several operators one acts and the others\n"
 		   "stand by, by a Lease: if the leader ends, the next one begins at once; if it is killed, after\n"
@@ -396,11 +460,13 @@ const struct command cmd_operate = {
 		   "The pods of a training job wait until there is room for all of them: behind a scheduling gate, or\n"
 		   "(delay, and where the server has no gates) by being made only then. The job's condition Queued\n"
 		   "says why it waits.\n\n"
+		   "With --pbs it takes PBS jobs over a Unix socket and runs them as pods of the cluster.\n\n"
 		   "Examples:\n"
 		   "  stoker operate --kubeconfig ~/.kube/config --controllers job\n"
 		   "  stoker operate --controllers job,cronjob --listen 127.0.0.1:8080\n"
 		   "  stoker operate --controllers '*,-namespace' --lease-name lab\n"
 		   "  stoker operate --controllers tfjob,pytorchjob --admission delay\n"
+		   "  stoker operate --kubeconfig ~/.kube/config --pbs /var/lib/stoker-pbs\n"
 		   "  curl http://127.0.0.1:8080/metrics\n",
 	.opts = operate_opts,
 	.run = run_operate,
