@@ -51,6 +51,7 @@ class Bench:
     def __init__(self, quick: bool):
         self.quick = quick
         self.children, self.directories = [], set()
+        self.undo = []  # what has no process of its own to end: called last, the newest first
 
     def __enter__(self):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="stoker-bench."))
@@ -65,6 +66,8 @@ class Bench:
             if data.exists():
                 subprocess.run([BUILD / "stoker", "down", "--data", data], stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
+        for undo in reversed(self.undo):
+            undo()
         shutil.rmtree(self.dir, ignore_errors=True)
 
     def spawn(self, argv, **kwargs) -> subprocess.Popen:
@@ -116,8 +119,8 @@ class Stoker:
             self.token = self.make_token()
         return ready
 
-    def make_token(self) -> str:
-        r = subprocess.run([BUILD / "stoker", "token", "create", "--socket", self.socket, "--user", "bench",
+    def make_token(self, user="bench") -> str:
+        r = subprocess.run([BUILD / "stoker", "token", "create", "--socket", self.socket, "--user", user,
                             "--group", "system:masters"], capture_output=True, text=True)
         if r.returncode:
             raise Failure("stoker token create: " + r.stderr.strip())

@@ -2,7 +2,8 @@
 /* work.c - request texts: Kubernetes objects of 1 KiB, and the same amount as an etcd put
  *
  * Objects but "wait" and "noop" ask for no work beyond being stored: the Pod names a scheduler that does not exist, Job
- * and TFJob are suspended.  So P1 measures the same thing on a bare API server and on one with controllers.
+ * and TFJob are suspended, the PBSJob is held.  So P1 measures the same thing on a bare API server and on one with
+ * controllers.
  */
 #include <inttypes.h>
 #include <openssl/evp.h>
@@ -47,6 +48,10 @@ static const struct kind kinds[] = {
 	  "{\"apiVersion\":\"kubeflow.org/v1\",\"kind\":\"TFJob\",\"metadata\":{\"name\":\"%s\",\"annotations\":"
 	  "{\"pad\":\"%s\"}},\"spec\":{\"runPolicy\":{\"suspend\":true},\"tfReplicaSpecs\":{\"Worker\":{\"replicas\":2,"
 	  "\"restartPolicy\":\"Never\",\"template\":{\"spec\":{\"containers\":[" CONTAINER("tensorflow") "]}}}}}}" },
+	{ "pbsjob", "/apis/stoker.dev/v1", "pbsjobs",
+	  "{\"apiVersion\":\"stoker.dev/v1\",\"kind\":\"PBSJob\",\"metadata\":{\"name\":\"%s\",\"annotations\":"
+	  "{\"pad\":\"%s\"}},\"spec\":{\"name\":\"bench\",\"script\":\"true\",\"hold\":\"u\",\"resources\":{\"nodes\":"
+	  "\"1\"}}}" },
 };
 
 int work_init(struct work *w)

@@ -14,7 +14,7 @@
 struct kind;
 
 struct work {
-	const char *kind_name; /* configmap, pod, job, tfjob */
+	const char *kind_name; /* configmap, pod, job, tfjob, pbsjob */
 	const char *ns;
 	const char *prefix; /* names are PREFIX-NUMBER */
 	const char *token;  /* bearer, or NULL */
