@@ -30,7 +30,7 @@
 #define EVICTION_GRACE_S   1      /* a pod that fills the disk does so while it is asked to end */
 #define LAST_TURN_MS       500    /* for a sidecar after others have used up the grace period */
 #define START_MS           20     /* a start that takes no longer is told by its outcome alone, */
-#define PROCESS_MS         50     /* and so is a whole process */
+#define PROCESS_MS         100    /* and so is a whole process */
 
 /* ---- containers ---- */
 
@@ -311,8 +311,8 @@ static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
 		starts |= acts[i] == ACT_START;
 	if (starts)
 		starts = set_up(p, &plan->wake_ms) && !pod_gang_holds(p, acts, &plan->wake_ms);
-	if (starts && !p->process)
-		p->quiet_ms = clock_mono_ms() + START_MS;
+	if (starts)
+		p->quiet_ms = clock_mono_ms() + (p->process ? PROCESS_MS : START_MS);
 	for (size_t i = 0; i < p->n; i++) {
 		/* The next run makes the runtime forget this one: the API must know of it first. */
 		if (acts[i] == ACT_START && starts && !p->ctrs[i].end_new)
