@@ -60,6 +60,8 @@ class Bench:
         return self
 
     def __exit__(self, *_):
+        for signo in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(signo, signal.SIG_IGN)  # who asks twice gets no more than who asks once
         for p in reversed(self.children):
             self.end(p)
         for data in self.directories:

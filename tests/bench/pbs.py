@@ -108,4 +108,5 @@ class PbsFigures:
         if fill.result()["errors"]:
             raise Failure("not all PBSJobs were created")
         fill.finish()
+        self.stoker.idle()  # the controller has looked at all of them
         yield row("P9", f"qstat of {many:,} jobs", self.timed([self.stoker.qstat], 5), "ms", at_most=150)
