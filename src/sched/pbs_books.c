@@ -21,7 +21,8 @@
 #include "base/mem.h"
 #include "client/changes.h"
 #include "sched/line_file.h"
-#include "sched/pbs_records.h"
+#include "sched/mailer.h"
+#include "sched/pbs_mail.h"
 
 #define FLUSH_MS  1000
 #define AGAIN_MS  5000                /* after a failure */
@@ -43,6 +44,8 @@ struct pbs_books {
 	char day[DAY_LEN + 1]; /* of fd */
 	int fd;                /* -1: none is open */
 	struct loop_timer flush;
+	const struct informer *servers;
+	struct mailer *mailer;
 };
 
 static const struct ref all_jobs = { .api_version = "stoker.dev/v1", .plural = "pbsjobs" };
@@ -105,6 +108,16 @@ static bool is_written(const struct pbs_books *b, const struct pbs_record *r)
 	return r->when <= b->since || map_find(&b->known, key.p);
 }
 
+static void tell_by_mail(struct pbs_books *b, const struct pbs_record *r)
+{
+	const json_t *settings = json_object_get(informer_find(b->servers, "", "default"), "spec");
+	auto_sbuf struct sbuf text = SBUF(MAIL_MAX);
+	json_auto_t *args = NULL;
+
+	if (pbs_mail(r, settings, &args, &text))
+		mailer_send(b->mailer, args, sbuf_str(&text));
+}
+
 static void on_record(void *arg, const struct pbs_record *r)
 {
 	struct pbs_books *b = arg;
@@ -118,6 +131,7 @@ static void on_record(void *arg, const struct pbs_record *r)
 		sbuf_add(&b->lines, line.p, line.n);
 	if (!loop_timer_pending(&b->flush))
 		loop_timer_set(b->client->loop, &b->flush, FLUSH_MS);
+	tell_by_mail(b, r);
 }
 
 static void see(struct pbs_books *b, const json_t *job)
@@ -234,7 +248,8 @@ static void free_seen(void *v)
 	free(v);
 }
 
-int pbs_books_new(struct client *c, const char *dir, struct pbs_books **ret, struct err *e)
+int pbs_books_new(struct client *c, const char *dir, const struct informer *servers, struct pbs_books **ret,
+		  struct err *e)
 {
 	struct changes_handlers h = { .list = on_list, .change = on_change, .purpose = "PBS's accounts" };
 	struct pbs_books *b;
@@ -245,6 +260,8 @@ int pbs_books_new(struct client *c, const char *dir, struct pbs_books **ret, str
 	*b = (struct pbs_books){
 		.client = c, .dir = xstrdup(dir), .fd = -1, .since = -1, .lines = SBUF(LINES_MAX + 1)
 	};
+	b->servers = servers;
+	b->mailer = mailer_new(c->loop);
 	b->flush = (struct loop_timer){ .fire = on_flush, .arg = b };
 	map_init(&b->jobs, free_seen);
 	map_init(&b->known, NULL);
@@ -260,6 +277,7 @@ void pbs_books_free(struct pbs_books *b)
 	if (!b)
 		return;
 	changes_free(b->changes);
+	mailer_free(b->mailer);
 	flush_now(b);
 	loop_timer_done(&b->flush);
 	map_done(&b->jobs);

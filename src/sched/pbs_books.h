@@ -11,7 +11,9 @@
 
 struct pbs_books;
 
-int pbs_books_new(struct client *c, const char *dir, struct pbs_books **ret, struct err *e);
+/* `servers` (PBSServers) is borrowed: where it says how, users are told by mail what they asked to be told of. */
+int pbs_books_new(struct client *c, const char *dir, const struct informer *servers, struct pbs_books **ret,
+		  struct err *e);
 /* Writes down what there is. */
 void pbs_books_free(struct pbs_books *b);
 

@@ -35,16 +35,16 @@ static int64_t moment(const json_t *obj, const char *name)
 	return clock_parse_rfc3339(jsonx_str_or(obj, name, ""), &micros) ? micros / 1000000 : 0;
 }
 
-static void tell(const struct look *l, char type, int index, const struct sbuf *text, int64_t when, int64_t mark)
+/* The record has everything but its id and text. */
+static void tell(const struct look *l, int index, const struct sbuf *text, struct pbs_record r)
 {
 	auto_sbuf struct sbuf id = SBUF(TEXT_MAX);
 
 	pbs_id_of(l->job, index, &id);
-	l->tell(l->arg, &(struct pbs_record){ .type = type,
-					      .id = id.p ? id.p : "",
-					      .text = text->p ? text->p : "",
-					      .when = when,
-					      .mark = mark });
+	r.job = l->job;
+	r.id = id.p ? id.p : "";
+	r.text = text->p ? text->p : "";
+	l->tell(l->arg, &r);
 }
 
 /* ---- starts ---- */
@@ -55,7 +55,7 @@ static void tell_start(const struct look *l, int index, const json_t *run)
 	int64_t at = moment(run, "startTime");
 
 	pbs_account_text(l->job, run, NULL, &text);
-	tell(l, 'S', index, &text, at, at);
+	tell(l, index, &text, (struct pbs_record){ .type = 'S', .run = run, .when = at, .mark = at });
 }
 
 static void tell_requeue(const struct look *l, int index, int64_t runs)
@@ -65,7 +65,7 @@ static void tell_requeue(const struct look *l, int index, int64_t runs)
 	pbs_account_add(&text, "user", jsonx_str_or(l->spec, "owner", ""));
 	pbs_account_add(&text, "queue", jsonx_str_or(l->spec, "queue", "batch"));
 	sbuf_addf(&text, " run_count=%lld", (long long)runs);
-	tell(l, 'R', index, &text, 0, 0);
+	tell(l, index, &text, (struct pbs_record){ .type = 'R' });
 }
 
 /* Each start but the one that has a time has come to nothing. */
@@ -88,7 +88,8 @@ static void tell_end(const struct look *l, int index, const json_t *run, const s
 	auto_sbuf struct sbuf text = SBUF(TEXT_MAX);
 
 	pbs_account_text(l->job, run, end, &text);
-	tell(l, 'E', index, &text, when, end->at);
+	tell(l, index, &text,
+	     (struct pbs_record){ .type = 'E', .run = run, .end = end, .when = when, .mark = end->at });
 }
 
 static void tell_abort(const struct look *l)
@@ -96,7 +97,7 @@ static void tell_abort(const struct look *l)
 	auto_sbuf struct sbuf text = SBUF(TEXT_MAX);
 
 	pbs_account_add(&text, "comment", jsonx_str_or(l->status, "comment", ""));
-	tell(l, 'A', PBS_PLAIN, &text, moment(l->status, "completionTime"), 0);
+	tell(l, PBS_PLAIN, &text, (struct pbs_record){ .type = 'A', .when = moment(l->status, "completionTime") });
 }
 
 static void follow_end(struct look *l)
@@ -197,7 +198,11 @@ static void tell_cancel(const struct look *l, const char *elements)
 		sbuf_addf(&id, "%.*s%s%s", (int)(bracket - l->seen->id) + 1, l->seen->id, elements, bracket + 1);
 	else
 		sbuf_adds(&id, l->seen->id);
-	l->tell(l->arg, &(struct pbs_record){ 'D', id.p, text.p ? text.p : "", at ? at : l->now, 0 });
+	l->tell(l->arg, &(struct pbs_record){ .type = 'D',
+					      .id = id.p,
+					      .text = text.p ? text.p : "",
+					      .job = l->job,
+					      .when = at ? at : l->now });
 }
 
 static void follow_cancel(struct look *l)
@@ -222,7 +227,9 @@ static void follow_queue(struct look *l)
 	pbs_id_of(l->job, PBS_PLAIN, &id);
 	l->seen->id = sbuf_steal(&id);
 	pbs_account_add(&text, "queue", jsonx_str_or(l->spec, "queue", "batch"));
-	tell(l, 'Q', PBS_PLAIN, &text, moment(json_object_get(l->job, "metadata"), "creationTimestamp"), 0);
+	tell(l, PBS_PLAIN, &text,
+	     (struct pbs_record){ .type = 'Q',
+				  .when = moment(json_object_get(l->job, "metadata"), "creationTimestamp") });
 }
 
 void pbs_records(const json_t *job, struct pbs_seen *seen, int64_t now, pbs_record_fn *fn, void *arg)
@@ -248,7 +255,7 @@ void pbs_records(const json_t *job, struct pbs_seen *seen, int64_t now, pbs_reco
 void pbs_records_gone(const struct pbs_seen *seen, int64_t now, pbs_record_fn *fn, void *arg)
 {
 	if (seen->queued && !seen->ended && !seen->cancel)
-		fn(arg, &(struct pbs_record){ 'D', seen->id, "", now, 0 });
+		fn(arg, &(struct pbs_record){ .type = 'D', .id = seen->id, .text = "", .when = now });
 }
 
 void pbs_seen_done(struct pbs_seen *s)

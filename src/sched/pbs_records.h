@@ -14,11 +14,16 @@
 
 #include "kinds/pbs_array.h"
 
+struct pbs_account_end;
+
 struct pbs_record {
 	char type;
 	const char *id;
 	const char *text;
-	int64_t when; /* it happened, in seconds since 1970; 0: nobody knows */
+	const json_t *job;                 /* NULL: it is gone */
+	const json_t *run;                 /* of S and E: what has its startTime and execHost; or NULL */
+	const struct pbs_account_end *end; /* of E */
+	int64_t when;                      /* it happened, in seconds since 1970; 0: nobody knows */
 	int64_t mark; /* tells it from others of this type and id: the moment of a start or an end; 0 */
 };
 

@@ -528,7 +528,8 @@ static int open_books(struct sched *s, const struct sched_config *config, struct
 
 	auto_free char *pbs = xasprintf("%s/pbs", config->accounts);
 
-	if (books_new(s->client, &books, &s->books, e) < 0 || pbs_books_new(s->client, pbs, &s->pbs_books, e) < 0)
+	if (books_new(s->client, &books, &s->books, e) < 0 ||
+	    pbs_books_new(s->client, pbs, s->servers, &s->pbs_books, e) < 0)
 		return -1;
 	door_set_books(s->door, s->books);
 	return 0;

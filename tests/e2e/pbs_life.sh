@@ -126,6 +126,18 @@ ok "goes on without those that are deleted" until_true pods_are y "y-0-0 y-3-0"
 alter y '"cancel":{"elements":null}'
 ok "until all are" state y C
 
+# Mail.
+cat >"$T/send" <<-END
+	#!/bin/sh
+	{ echo "for \$*"; cat; } >>"$T/mails"
+END
+chmod +x "$T/send"
+kubectl patch pbsserver default --type merge -p "{\"spec\":{\"mailCommand\":\"$T/send -i\"}}" >/dev/null
+job m '"mail":{"points":"be","users":["ben@site.org","--evil"]}' 0.1 4
+ok "users are told of the end" until_true grep -q '^Exit_status=4' "$T/mails"
+is "and of the start, by the program of the server" "$(grep -c "^Subject: PBS JOB $(id m)\." "$T/mails") $(grep -c '^for -i ben@site.org$' "$T/mails")" "2 2"
+kubectl patch pbsserver default --type merge -p '{"spec":{"mailCommand":null}}' >/dev/null
+
 # A node for itself.
 job n1 '"nodeExclusive":true'
 ok "a job has the node for itself" state n1 R

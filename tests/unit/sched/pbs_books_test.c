@@ -13,6 +13,7 @@
 struct lab {
 	struct server s;
 	struct client *client;
+	struct informer *servers;
 	struct pbs_books *books;
 	char dir[64];
 };
@@ -27,17 +28,19 @@ static void begin(struct lab *l)
 {
 	struct err e = ERR_INIT;
 
-	CHECK_INT(pbs_books_new(l->client, l->dir, &l->books, &e), 0);
+	CHECK_INT(pbs_books_new(l->client, l->dir, l->servers, &l->books, &e), 0);
 	settle(l);
 }
 
 static struct lab lab_new(void)
 {
+	static const struct ref servers = { .api_version = "stoker.dev/v1", .plural = "pbsservers" };
 	struct lab l = { .s = server_new(), .dir = "/tmp/pbs-books-XXXXXX" };
 
 	CHECK(mkdtemp(l.dir) != NULL);
 	clock_fake(START);
 	l.client = client_local_new(l.s.api, &caller_system);
+	l.servers = informer_new(l.client, &servers, NULL, &(struct informer_handlers){ 0 });
 	begin(&l);
 	return l;
 }
@@ -53,6 +56,7 @@ static void lab_done(struct lab *l)
 	auto_free char *command = xasprintf("rm -r %s", l->dir);
 
 	pbs_books_free(l->books);
+	informer_free(l->servers);
 	client_free(l->client);
 	server_done(&l->s);
 	clock_fake(-1);

@@ -141,8 +141,10 @@ TEST("elements of an array start and end each for itself")
 
 TEST("a line says again which record it is")
 {
-	struct pbs_record r = { 'S', "7.G", "user=anna account=\"x start=5\" start=1794995210 owner=anna", 0,
-				1794995210 };
+	struct pbs_record r = { .type = 'S',
+				.id = "7.G",
+				.mark = 1794995210,
+				.text = "user=anna account=\"x start=5\" start=1794995210 owner=anna" };
 	auto_sbuf struct sbuf line = SBUF(1024), key = SBUF(1024), name = SBUF(1024), none = SBUF(1024);
 	int64_t when = 0;
 
