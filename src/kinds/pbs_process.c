@@ -388,25 +388,28 @@ static void add_quoted(struct sbuf *out, const char *text)
 	sbuf_addc(out, '\'');
 }
 
+/* For the shell: exec 'program' 'argument'... */
+static json_t *exec_args(const char *login, const char *program, const json_t *arguments, size_t from)
+{
+	auto_sbuf struct sbuf command = SBUF(FILE_MAX);
+
+	sbuf_adds(&command, "exec");
+	add_quoted(&command, program);
+	for (size_t i = from; i < json_array_size(arguments); i++)
+		add_quoted(&command, json_string_value(json_array_get(arguments, i)));
+	return json_pack("[s, s, o]", login, "-c", jsonx_string(command.p));
+}
+
 static json_t *script_args(const struct pbs_place *p, const char *id, const char *login)
 {
 	auto_free char *script = xasprintf("%s/spool/%s.SC", p->dir, id);
 	bool executes = str_starts(jsonx_str_or(p->job, "spec.script", ""), "#!");
-	json_t *args = json_pack("[s]", login), *v;
-	auto_sbuf struct sbuf command = SBUF(FILE_MAX);
-	size_t i;
+	json_t *args;
 
-	if (!executes) {
-		json_array_append_new(args, jsonx_string(script));
-		json_array_extend(args, jsonx_at(p->job, "spec.arguments"));
-		return args;
-	}
-	sbuf_adds(&command, "exec");
-	add_quoted(&command, script);
-	json_array_foreach (jsonx_at(p->job, "spec.arguments"), i, v)
-		add_quoted(&command, json_string_value(v));
-	json_array_append_new(args, json_string("-c"));
-	json_array_append_new(args, jsonx_string(command.p));
+	if (executes)
+		return exec_args(login, script, jsonx_at(p->job, "spec.arguments"), 0);
+	args = json_pack("[s, o]", login, jsonx_string(script));
+	json_array_extend(args, jsonx_at(p->job, "spec.arguments"));
 	return args;
 }
 
@@ -428,7 +431,11 @@ static void add_program(const struct pbs_place *p, const char *id, json_t *doc)
 		json_object_set_new(doc, "args", json_pack("[s, s, s]", "sh", "-c", WAIT));
 	} else if (jsonx_bool_or(p->job, "spec.interactive", false)) {
 		set(doc, "program", shell);
-		json_object_set_new(doc, "args", json_pack("[s]", login));
+		json_object_set_new(
+			doc, "args",
+			json_array_size(command)
+				? exec_args(login, json_string_value(json_array_get(command, 0)), command, 1)
+				: json_pack("[s]", login));
 	} else if (json_array_size(command)) {
 		set(doc, "program", json_string_value(json_array_get(command, 0)));
 		json_object_set(doc, "args", (json_t *)command);

@@ -152,10 +152,34 @@ static bool wait_for_program(struct wait *w, const char *pod)
 	}
 }
 
+static bool has_ended(struct wait *w, const char *pod)
+{
+	json_auto_t *now = NULL;
+	struct err e = ERR_INIT;
+
+	return pbs_get(w->pbs, pod, &now, &e) == 0 &&
+	       jsonx_at(json_array_get(jsonx_at(now, "status.containerStatuses"), 0), "state.terminated");
+}
+
+/* A command that had ended before anybody sat down: what it said is in its log. */
+static int show_log(struct wait *w, const char *pod)
+{
+	auto_free char *path = xasprintf("%s/log", pod);
+	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
+	struct err e = ERR_INIT;
+
+	if (pbs_get_text(w->pbs, path, &text, &e) < 0)
+		return pbs_fail(w->pbs, &e, w->id);
+	fwrite(text.p ? text.p : "", 1, text.n, stdout);
+	printf("\nqsub: job %s completed\n", w->id);
+	return 0;
+}
+
 static int sit_down(struct wait *w)
 {
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
 	const char *pod = json_string_value(json_array_get(jsonx_at(w->job, "status.pods"), 0));
+	auto_free char *at = NULL;
 	struct err e = ERR_INIT;
 	int status = 0, r;
 
@@ -167,8 +191,13 @@ static int sit_down(struct wait *w)
 		return gone(w);
 	printf("qsub: job %s ready\n\n", w->id);
 	fflush(stdout);
+	at = xstrdup(path.p);
+	if (has_ended(w, at))
+		return show_log(w, at);
 	sbuf_adds(&path, "/attach?container=job&stdin=true&stdout=true&tty=true");
 	r = w->pbs->door->attach(w->pbs->open, path.p, &status, &e);
+	if (r < 0 && has_ended(w, at))
+		return show_log(w, at);
 	if (r < 0) { /* nobody will come back to it */
 		struct err ignored = ERR_INIT;
 

@@ -323,10 +323,22 @@ static void put_origin(json_t *env, const json_t *spec, const struct submitter *
 		json_object_set_new(env, "PBS_O_SERVER", jsonx_string(server));
 }
 
-static void put_program(json_t *spec, const struct ask *a, struct str script)
+bool job_script_is_command(const struct ask *a)
 {
-	json_t *command = a->command ? json_array() : NULL;
+	return ask_find(a, 'I') && ask_find(a, 'x') && a->script && !streq(a->script, "-");
+}
 
+static void put_program(json_t *spec, const struct ask *a, struct str script, const char *cwd)
+{
+	json_t *command = a->command || job_script_is_command(a) ? json_array() : NULL;
+
+	if (!a->command && command) {
+		auto_free char *path = path_absolute(a->script, cwd);
+
+		json_array_append_new(command, jsonx_string(path));
+		for (size_t i = 0; i < a->nextra; i++)
+			json_array_append_new(command, jsonx_string(a->extra[i]));
+	}
 	for (char *const *word = a->command; word && *word; word++)
 		json_array_append_new(command, jsonx_string(*word));
 	if (command)
@@ -342,7 +354,7 @@ json_t *job_make(const struct ask *a, const struct submitter *who, struct str sc
 	const char *image = pairs_find(&a->resources, "image");
 	const char *workdir = ask_find(a, 'w');
 
-	put_program(spec, a, script);
+	put_program(spec, a, script, who->place.cwd);
 	put_name(spec, a);
 	json_object_set_new(spec, "rerunnable", json_boolean(who->rerunnable));
 	put_fields(spec, &a->options, option_fields, ARRAY_SIZE(option_fields), who);

@@ -25,5 +25,7 @@ json_t *job_make(const struct ask *a, const struct submitter *who, struct str sc
 json_t *job_changes(const struct ask *a, const struct submitter *who);
 /* Was -I or -W interactive=true said? */
 bool job_is_interactive(const struct ask *a);
+/* -I -x: what is run at the terminal instead of a shell. */
+bool job_script_is_command(const struct ask *a);
 
 #endif

@@ -31,6 +31,7 @@ void ask_done(struct ask *a)
 	pairs_done(&a->resources);
 	pairs_done(&a->variables);
 	pairs_done(&a->attributes);
+	free(a->extra);
 	free(a->detail);
 }
 
@@ -299,14 +300,14 @@ int options_argv(struct ask *a, int argc, char *const *argv, struct err *e)
 		if (word[0] == '-' && word[1])
 			n = take_word(a, argc - i, argv + i, FROM_ARGV, e);
 		else if (a->script)
-			a->extra = true;
+			ARRAY_PUSH(a->extra, a->nextra, a->cap_extra, word);
 		else
 			a->script = word;
 		if (n < 0)
 			return -1;
 		i += n;
 	}
-	if (a->extra && !(ask_find(a, 'I') && ask_find(a, 'x')))
+	if (a->nextra && !(ask_find(a, 'I') && ask_find(a, 'x')))
 		return ask_refuse(a, e, REFUSE_SHORT, 2, "usage");
 	return 0;
 }

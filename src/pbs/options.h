@@ -26,8 +26,9 @@ struct ask {
 	struct pairs resources, variables, attributes;
 	const char *script;   /* operand, or NULL: standard input */
 	char *const *command; /* after --, or NULL */
-	bool extra;           /* a second operand, which only -I -x may have */
-	int status;           /* after a refusal: qsub's exit status */
+	const char **extra;   /* further operands, which only -I -x may have: arguments of the script */
+	size_t nextra, cap_extra;
+	int status; /* after a refusal: qsub's exit status */
 	enum refusal refusal;
 	char *detail; /* what exactly is wrong, or NULL */
 };

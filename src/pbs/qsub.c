@@ -206,7 +206,8 @@ static int run(struct qsub *q)
 	if (options_argv(&q->ask, q->argc, q->argv, &e) < 0)
 		return show_refusal(q, &e);
 	config_read(&q->config);
-	needs_script = !q->ask.command && (!job_is_interactive(&q->ask) || q->ask.script);
+	needs_script =
+		!q->ask.command && (!job_is_interactive(&q->ask) || q->ask.script) && !job_script_is_command(&q->ask);
 	if ((needs_script && take_script(q, &e) < 0) || job_check(&q->ask, &e) < 0 || may_submit(q, &e) < 0)
 		return show_refusal(q, &e);
 	return submit(q);

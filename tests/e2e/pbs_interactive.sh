@@ -37,6 +37,9 @@ is "a session ends well, whatever its shell says" $? 0
 like "it is announced" "$out" '^qsub: waiting for job [0-9]+\.[^ ]+ to start$'
 like "then there is a shell, and its prompt has not been missed" "$out" "^in=PBS_INTERACTIVE at=$H 42\$"
 like "and its end is told" "$out" '^qsub: job [0-9]+\.[^ ]+ completed$'
+printf '#!/bin/sh\necho "here $# $1 on $(tty)"; exit 3\n' >"$H/cmd" && chmod 755 "$H/cmd"
+out=$(terminal -- "$T/bin/qsub" -I -x cmd one)
+like "a script may be what is run at the terminal" "$out" '^here 1 one on /dev/'
 out=$(terminal 'to start' ^C '? ' $'y\n' -- "$T/bin/qsub" -I -h)
 is "who gives up while it waits is asked" "$? $(grep -c 'Do you wish to terminate' <<<"$out")" "1 1"
 like "and the job goes" "$out" '^Job [0-9]+\.[^ ]+ is being deleted$'

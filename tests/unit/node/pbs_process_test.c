@@ -132,6 +132,8 @@ TEST("the login shell runs the script, or what the job says")
 		{ "{\"shell\": \"/bin/a@G103,/bin/b\"}", "/bin/b", "[\"-b\", \"/var/spool/x/spool/77.Ghead.SC\"]", 0 },
 		{ "{\"command\": [\"hostname\", \"-f\"]}", "hostname", "[\"hostname\", \"-f\"]", 0 },
 		{ "{\"interactive\": true}", "/bin/bash", "[\"-bash\"]", 0 },
+		{ "{\"interactive\": true, \"command\": [\"/x/y z\", \"a\"]}", "/bin/bash",
+		  "[\"-bash\", \"-c\", \"exec '/x/y z' 'a'\"]", 0 },
 		{ "{}", "/bin/sh", "[\"sh\", \"-c\", \"trap '' HUP INT QUIT ALRM USR1 USR2; exec sleep infinity\"]",
 		  1 },
 	};
