@@ -249,4 +249,12 @@ for c in qstat pbsnodes qselect tracejob chk_gpu chk_gpuused chk_res k_log docke
 done
 pass "all have --help and --version"
 ok "getallreposimages" getallreposimages
+
+# What bash offers.
+completes() {
+	(. "$ROOT/build/stoker-pbs.bash" && COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) && _stoker_pbs && echo "${COMPREPLY[*]}")
+}
+is "bash completes queues" "$(completes qsub -q bat)" batch
+like "nodes" "$(completes chk_gpuused "")" '[a-zA-Z0-9]'
+like "and jobs" "$(USER=games completes qdel 380)" '(^| )380963\.'
 done_testing
