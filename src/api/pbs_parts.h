@@ -25,7 +25,6 @@
 
 /* Resources of a job that its queue or the server filled in, so that another queue may say otherwise. */
 #define PBS_DEFAULTS_ANNOTATION "stoker.dev/pbs-defaults"
-#define PBS_HOST_CLASS          "host-process" /* runtimeClassName */
 
 struct pbs_machine {
 	char *name;

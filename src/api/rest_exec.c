@@ -10,6 +10,7 @@
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "kinds/pbs_nodes.h"
 #include "loop/remote.h"
 
 #define QUEUE_BYTES (256u * 1024) /* not taken by one side before the other is held up */
@@ -211,7 +212,9 @@ static int check_pod(const struct exchange *x, const json_t *pod, struct hands *
 	if (streq(phase, "Succeeded") || streq(phase, "Failed"))
 		return err_set(e, ERR_BAD_REQUEST, "cannot %s a container in a completed pod; current phase is %s",
 			       h->attach ? "attach" : "exec into", phase);
-	if (!jsonx_at(rest_pod_container_status(pod, container), "state.running"))
+	/* Whether a process of the host runs the node knows first. */
+	if (!jsonx_at(rest_pod_container_status(pod, container), "state.running") &&
+	    !streq(jsonx_str_or(pod, "spec.runtimeClassName", ""), PBS_HOST_CLASS))
 		return err_set(e, ERR_NOT_FOUND, "container not found (\"%s\")", container);
 	h->ns = xstrdup(x->req.ns);
 	h->pod = xstrdup(x->req.name);

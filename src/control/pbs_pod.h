@@ -26,7 +26,6 @@
 #define PBS_SCRIPT_NOTE "stoker.dev/pbs-script"
 #define PBS_CONFINED    "stoker.dev/containers" /* "required": node/pbs_programs.h */
 #define PBS_SPOOL       "/var/spool/pbs"
-#define PBS_HOST_CLASS  "host-process" /* runtimeClassName of those without an image */
 
 #define PBS_SCRIPT_MOST (200 * 1024) /* all annotations of an object together may be 256 KiB */
 

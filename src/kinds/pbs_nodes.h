@@ -18,7 +18,8 @@
 #define PBS_NP_ANNOTATION   "stoker.dev/np"
 #define PBS_HOST_ANNOTATION "stoker.dev/host"
 
-#define PBS_NODES_MOST 10000 /* nodes of one job */
+#define PBS_HOST_CLASS "host-process" /* runtimeClassName of pods that are processes of the machine */
+#define PBS_NODES_MOST 10000          /* nodes of one job */
 
 /* `count` nodes that are alike. */
 struct pbs_req {

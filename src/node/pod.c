@@ -30,7 +30,7 @@
 #define EVICTION_GRACE_S   1      /* a pod that fills the disk does so while it is asked to end */
 #define LAST_TURN_MS       500    /* for a sidecar after others have used up the grace period */
 #define START_MS           20     /* a start that takes no longer is told by its outcome alone, */
-#define PROCESS_MS         100    /* and so is a whole process */
+#define PROCESS_MS         100    /* and so is a whole process among many that start */
 
 /* ---- containers ---- */
 
@@ -297,6 +297,35 @@ static bool set_up(struct pod *p, int64_t *wake_ms)
 	return r == 0;
 }
 
+/* In a crowd of short jobs most are over before anyone could look; a lone one may be signalled as soon as it speaks,
+ * and at a terminal somebody waits. */
+static bool is_in_crowd(const struct pod *p, int64_t now)
+{
+	size_t pos = 0;
+	void *other;
+
+	if (!p->process || !p->parts->pods || jsonx_bool_or(p->ctrs[0].spec, "tty", false))
+		return false;
+	while (map_next(p->parts->pods, &pos, NULL, &other)) {
+		const struct pod *q = other;
+
+		if (q != p && q->process && now - q->begun_ms < PROCESS_MS)
+			return true;
+	}
+	return false;
+}
+
+static void keep_quiet(struct pod *p)
+{
+	int64_t now = clock_mono_ms();
+
+	if (!p->process)
+		p->quiet_ms = now + START_MS;
+	else if (is_in_crowd(p, now))
+		p->quiet_ms = now + PROCESS_MS;
+	p->begun_ms = now;
+}
+
 static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
 {
 	bool starts = false;
@@ -312,7 +341,7 @@ static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
 	if (starts)
 		starts = set_up(p, &plan->wake_ms) && !pod_gang_holds(p, acts, &plan->wake_ms);
 	if (starts)
-		p->quiet_ms = clock_mono_ms() + (p->process ? PROCESS_MS : START_MS);
+		keep_quiet(p);
 	for (size_t i = 0; i < p->n; i++) {
 		/* The next run makes the runtime forget this one: the API must know of it first. */
 		if (acts[i] == ACT_START && starts && !p->ctrs[i].end_new)
@@ -582,7 +611,7 @@ struct pod *pod_new(const struct node_parts *parts, const json_t *obj)
 void pod_begin(struct pod *p)
 {
 	if (p->process)
-		p->quiet_ms = clock_mono_ms() + PROCESS_MS;
+		keep_quiet(p);
 	pod_kick(p);
 }
 

@@ -101,6 +101,7 @@ struct pod {
 	bool telling; /* a write is under way */
 	bool telling_end, tell_again;
 	int64_t quiet_ms; /* until then a start is not told of; 0: it is */
+	int64_t begun_ms; /* when its worker began, or started something */
 	bool freed;       /* while one is: its answer frees us */
 	enum pod_phase phase;
 	int tell_failures;

@@ -53,7 +53,7 @@ void pod_pbs_init(struct pod *p)
 {
 	const json_t *labels = jsonx_at(p->obj, "metadata.labels");
 	const json_t *notes = jsonx_at(p->obj, "metadata.annotations");
-	bool process = str_same(jsonx_str(p->obj, "spec.runtimeClassName"), POD_HOST_PROCESS);
+	bool process = str_same(jsonx_str(p->obj, "spec.runtimeClassName"), PBS_HOST_CLASS);
 
 	if (p->parts->fake || (!process && !controller_of(p->obj)))
 		return;

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* pod_pbs.h - a pod that a PBS job controls; for the pod_*.c files only
  *
- * Such a pod knows its job.  If it has the class POD_HOST_PROCESS it is a process of the host: no namespaces, network,
+ * Such a pod knows its job.  If it has the class PBS_HOST_CLASS it is a process of the host: no namespaces, network,
  * image or volumes, and everything that is run comes from the job.  Otherwise it is a container like any other whose
  * output also goes to the job's files.
  */
 #ifndef STOKER_NODE_POD_PBS_H
 #define STOKER_NODE_POD_PBS_H
 
+#include "kinds/pbs_nodes.h"
 #include "kinds/pbs_process.h"
 #include "node/pbs_limits.h"
 #include "node/pod_parts.h"
-
-#define POD_HOST_PROCESS "host-process"
 
 struct pbs_question {
 	struct pod *pod; /* NULL: it has gone */

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "client/events.h"
+#include "kinds/pbs_nodes.h"
 #include "sched/books.h"
 #include "sched/bound_notes.h"
 #include "sched/budgets.h"
@@ -230,7 +231,7 @@ static void call_done(struct call *call)
 /* Of PBS: they come by the thousand, and their job says where it runs and why it waits. */
 static bool is_process(const json_t *pod)
 {
-	return str_same(jsonx_str(pod, "spec.runtimeClassName"), "host-process");
+	return str_same(jsonx_str(pod, "spec.runtimeClassName"), PBS_HOST_CLASS);
 }
 
 static void on_bound(void *arg, const json_t *obj, const struct err *e)
