@@ -31,11 +31,14 @@ struct wait {
 enum interactive_state interactive_state(const json_t *job, bool gone)
 {
 	const char *state = jsonx_str_or(job, "status.state", "Q");
+	bool has_pods = json_array_size(jsonx_at(job, "status.pods")) > 0;
 
+	/* It was faster than who wanted to sit down. */
+	if (!gone && streq(state, "C") && has_pods && !jsonx_bool_or(job, "status.cancelled", false))
+		return INTERACTIVE_READY;
 	if (gone || streq(state, "C") || streq(state, "E"))
 		return INTERACTIVE_GONE;
-	return streq(state, "R") && json_array_size(jsonx_at(job, "status.pods")) ? INTERACTIVE_READY
-										  : INTERACTIVE_WAITS;
+	return streq(state, "R") && has_pods ? INTERACTIVE_READY : INTERACTIVE_WAITS;
 }
 
 /* A signal that comes just before the waiting begins interrupts nothing: the alarm does, a second later. */

@@ -345,6 +345,8 @@ TEST("one sits down at a job that runs and has its pods")
 		{ "{\"status\":{\"state\":\"R\",\"pods\":[\"1-0\"]}}", true, INTERACTIVE_GONE },
 		{ "{\"status\":{\"state\":\"E\",\"pods\":[\"1-0\"]}}", false, INTERACTIVE_GONE },
 		{ "{\"status\":{\"state\":\"C\"}}", false, INTERACTIVE_GONE },
+		{ "{\"status\":{\"state\":\"C\",\"pods\":[\"1-0\"]}}", false, INTERACTIVE_READY },
+		{ "{\"status\":{\"state\":\"C\",\"pods\":[\"1-0\"],\"cancelled\":true}}", false, INTERACTIVE_GONE },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
