@@ -372,6 +372,8 @@ static int open_node(struct server *sv, const struct serve_settings *s, struct e
 {
 	const char *colon = strrchr(sv->advertise, ':');
 	auto_free char *host = xstrndup(sv->advertise, (size_t)(colon - sv->advertise));
+	auto_free char *socket = realpath(s->socket, NULL);
+	auto_sbuf struct sbuf usual = SBUF(LIMIT_URL);
 	struct node_config config = {
 		.dir = s->data,
 		.name = s->node_name,
@@ -389,6 +391,8 @@ static int open_node(struct server *sv, const struct serve_settings *s, struct e
 
 	if (s->no_node)
 		return 0;
+	default_socket_path(&usual);
+	config.socket = streq(s->socket, usual.p) ? NULL : socket;
 	if (node_new(sv->own.client, &config, &sv->node, e) < 0)
 		return -1;
 	rest_set_kubelet(sv->rest, node_kubelet(sv->node));

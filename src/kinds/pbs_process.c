@@ -239,6 +239,8 @@ static json_t *environment(const struct pbs_place *p, const char *id)
 	const char *name;
 
 	set(env, "PATH", BASE_PATH);
+	if (p->socket)
+		set(env, "STOKER_SOCKET", p->socket);
 	json_object_foreach (jsonx_at(p->job, "spec.env"), name, value)
 		if (*name && !strchr(name, '='))
 			set(env, name, json_string_value(value));

@@ -27,9 +27,10 @@ struct pbs_place {
 	int rank;          /* of the node among the job's: 0 runs the script */
 	bool alone;        /* the job has no other node */
 	const struct pbs_account *account;
-	const char *node; /* this one's name */
-	const char *dir;  /* where aux/ and spool/ are */
-	const int *cards; /* it has on this machine: indices, ascending */
+	const char *node;   /* this one's name */
+	const char *dir;    /* where aux/ and spool/ are */
+	const char *socket; /* of the server, if it is not where commands look for it; or NULL */
+	const int *cards;   /* it has on this machine: indices, ascending */
 	size_t ncards;
 	bool hidden; /* other cards are hidden from it, so that the driver counts only its own */
 };

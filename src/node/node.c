@@ -52,7 +52,7 @@ struct node {
 	struct idle_watch *idle;
 	struct informer *informer, *self;
 	struct map pods; /* uid -> struct pod * */
-	char *dir, *name, *host, *prefix, *ip, *problem;
+	char *dir, *name, *host, *socket, *prefix, *ip, *problem;
 	bool services_known, adopted;
 	bool draining;
 	void (*drained)(void *arg);
@@ -641,6 +641,7 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 	n->dir = xstrdup(real ? real : config->dir);
 	n->host = config->name ? xstrdup(config->name) : own_host();
 	n->name = name_of_host(n->host);
+	n->socket = config->socket ? xstrdup(config->socket) : NULL;
 	crypto_sha256(n->dir, strlen(n->dir), hash);
 	hex_encode(hash, 4, &hex);
 	n->prefix = sbuf_steal(&hex);
@@ -651,6 +652,7 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 					.dir = n->dir,
 					.name = n->name,
 					.host = n->host,
+					.socket = n->socket,
 					.prefix = n->prefix,
 					.host_ip = n->ip,
 					.host_roots = config->host_roots,
@@ -724,6 +726,7 @@ void node_free(struct node *n)
 	free(n->dir);
 	free(n->name);
 	free(n->host);
+	free(n->socket);
 	free(n->prefix);
 	free(n->ip);
 	free(n->problem);

@@ -17,6 +17,7 @@ struct node_config {
 	const char *runtime;    /* auto, crun, runc, fake */
 	const char *gpus;       /* to simulate (gpu.h); NULL: look for real ones */
 	const char *share_gpus; /* cards that several pods may have at a time: "0,2" or "all"; NULL: none */
+	const char *socket;     /* of the server, if it is not where commands look for it; or NULL */
 	const char *api_host;   /* where kubernetes.default leads */
 	int api_port;
 	const json_t *host_roots; /* directories below which other users' hostPath volumes must be; NULL: none */

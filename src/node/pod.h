@@ -33,7 +33,8 @@ struct node_parts {
 	struct informer *root_cas; /* the ConfigMaps named ROOT_CA of all namespaces; NULL: pods look for themselves */
 	struct host_users *users;
 	const char *dir, *name, *prefix, *host_ip;
-	const char *host; /* the name as the machine writes it */
+	const char *host;   /* the name as the machine writes it */
+	const char *socket; /* of the server, if it is not where commands look for it; or NULL */
 	const json_t *host_roots;
 	bool rootless; /* in a user namespace of ours: only what an ordinary user may do, no cgroups */
 	bool run_in_memory;

@@ -276,6 +276,7 @@ static struct pbs_place place_of(const struct pod *p, const struct pbs_account *
 		.account = a,
 		.node = p->parts->host,
 		.dir = dir,
+		.socket = p->parts->socket,
 		.cards = cards,
 		.ncards = n,
 	};

@@ -100,7 +100,7 @@ cat >"$HA/job.pbs" <<-END
 	startdocker -c 'sleep 98765' lab/box:1
 END
 chown "$A:" "$HA/job.pbs"
-by "$A" "qsub -v STOKER_SOCKET=$SOCKET job.pbs" >/dev/null
+by "$A" "qsub job.pbs" >/dev/null
 asleep() { pgrep -f '^sleep 98765'; }
 settles "the second container runs" asleep
 like "a container in a job has the job's cards, counted from 0, and is in its group" "$(tr '\n' ' ' <"$HA/dj.o1")" '^outside [0-3],[0-3] inside 0,1 [1-9][0-9]* status 5 $'
@@ -135,7 +135,7 @@ cat >"$HA/boxed.pbs" <<-END
 	pbsdsh perl -e 'print "no\n"'; echo \$?
 END
 chown "$A:" "$HA/boxed.pbs"
-by "$A" "qsub -v STOKER_SOCKET=$SOCKET boxed.pbs" >/dev/null
+by "$A" "qsub boxed.pbs" >/dev/null
 boxed() { [ "$(grep -c '^126' "$HA/boxed.o2")" = 3 ]; }
 settles "a job of such a queue ends" boxed
 is "its script runs small tools and containers, and nothing else" "$(sed 's/.*\(perl\|ok.sh\).*: Permission denied/\1: no/' "$HA/boxed.o2")" "script
@@ -166,7 +166,7 @@ cat >"$HA/many.pbs" <<-END
 	echo done
 END
 chown "$A:" "$HA/many.pbs"
-by "$A" "qsub -v STOKER_SOCKET=$SOCKET many.pbs" >/dev/null
+by "$A" "qsub many.pbs" >/dev/null
 finished() { grep -qs '^done' "$HA/many.o3"; }
 settles "a job of two nodes ends" finished
 ranks='rank 0

@@ -103,7 +103,7 @@ if command -v buildah >/dev/null && command -v busybox >/dev/null; then
 			startdocker -u "--ipc=host -v $T/gpub/sequence:$T/gpub/sequence --shm-size 8G" -D "$T/gdata/\$USER" -c "cat $T/gpub/sequence/0; touch $T/gpub/sequence/1; ls $T/gdata/\$USER; exit 5" bit:5000/deepo &>record.txt
 		END
 	} | script $A docker.pbs
-	id=$(a 'qsub -v STOKER_SOCKET docker.pbs')
+	id=$(a 'qsub docker.pbs')
 	ended "$id"
 	is "containers in the job" "$(sed -n '/^CUDA/,$p' "$(home $A)/$id.out")" "CUDA_VISIBLE_DEVICES:6
 command: /
