@@ -196,37 +196,56 @@ static void add_env(json_t *env, const char *name, json_t *value)
 	json_array_append_new(env, json_pack("{s:s, s:o}", "name", name, "value", value));
 }
 
+/* Of the job, or of an element of it. */
+static char *own_id(const struct pbs_order *o, int index)
+{
+	auto_sbuf struct sbuf id = SBUF(512);
+
+	pbs_id_of(o->job, index, &id);
+	return sbuf_steal(&id);
+}
+
 static json_t *env_of(const struct pbs_order *o, int index, int rank)
 {
-	int64_t number = jsonx_int_or(o->job, "status.sequence", 0);
 	const char *id = jsonx_str_or(o->job, "status.id", jsonx_str_or(o->job, "metadata.name", ""));
 	const char *server = strchr(id, '.') ? strchr(id, '.') + 1 : "";
-	auto_sbuf struct sbuf own = SBUF(512);
+	auto_free char *own = own_id(o, index);
 	json_t *env = json_array();
+	int64_t seconds;
 	const char *name;
 	json_t *value;
 
 	json_object_foreach (json_object_get(o->spec, "env"), name, value)
 		add_env(env, name, json_incref(value));
 	if (index >= 0) {
-		pbs_id_text(number, index, server, &own);
 		add_env(env, "PBS_ARRAYID", jsonx_stringf("%d", index));
 		add_env(env, "PBS_ARRAY_INDEX", jsonx_stringf("%d", index));
 		add_env(env, "PBS_ARRAY_ID", jsonx_string(id));
 	}
-	add_env(env, "PBS_JOBID", jsonx_string(own.n ? own.p : id));
+	add_env(env, "PBS_JOBID", jsonx_string(own));
+	add_env(env, "PBS_SERVER", jsonx_string(server));
+	add_env(env, "HOME", jsonx_string(jsonx_str_or(o->spec, "env.PBS_O_HOME", "/")));
+	add_env(env, "USER", jsonx_string(jsonx_str_or(o->spec, "owner", "")));
+	add_env(env, "LOGNAME", jsonx_string(jsonx_str_or(o->spec, "owner", "")));
+	add_env(env, "PBS_NODEFILE", jsonx_stringf(PBS_SPOOL "/aux/%s", own));
+	add_env(env, "PBS_GPUFILE", jsonx_stringf(PBS_SPOOL "/aux/%sgpu", own));
+	if (pbs_time_parse(jsonx_str_or(o->spec, "resources.walltime", ""), &seconds))
+		add_env(env, "PBS_WALLTIME", jsonx_stringf("%lld", (long long)seconds));
 	add_env(env, "PBS_JOBNAME", jsonx_string(jsonx_str_or(o->spec, "name", "")));
 	add_env(env, "PBS_QUEUE", jsonx_string(pbs_queue(o->job)));
 	add_env(env, "PBS_ENVIRONMENT", json_string("PBS_BATCH"));
 	add_env(env, "PBS_NODENUM", jsonx_stringf("%d", rank));
+	add_env(env, "PBS_TASKNUM", json_string("1"));
+	add_env(env, "PBS_VNODENUM", json_string("0"));
 	add_env(env, "PBS_NUM_NODES", jsonx_stringf("%d", o->nodes.count));
 	add_env(env, "PBS_NUM_PPN", jsonx_stringf("%d", o->nodes.reqs[0].ppn));
 	add_env(env, "PBS_NP", jsonx_stringf("%d", o->nodes.tasks));
 	return env;
 }
 
-static json_t *command_of(const struct pbs_order *o, int rank)
+static json_t *command_of(const struct pbs_order *o, int index, int rank)
 {
+	auto_free char *id = own_id(o, index);
 	const json_t *command = json_object_get(o->spec, "command");
 	const char *shell = jsonx_str_or(o->spec, "shell", "");
 	json_t *all;
@@ -236,7 +255,7 @@ static json_t *command_of(const struct pbs_order *o, int rank)
 				 "trap exit TERM; while :; do sleep 3600 & wait $!; done");
 	if (json_array_size(command))
 		return jsonx_copy(command);
-	all = json_pack("[s, s]", *shell ? shell : "/bin/sh", PBS_SPOOL "/script");
+	all = json_pack("[s, o]", *shell ? shell : "/bin/sh", jsonx_stringf(PBS_SPOOL "/spool/%s.SC", id));
 	json_array_extend(all, json_object_get(o->spec, "arguments"));
 	return all;
 }
@@ -266,14 +285,15 @@ static void mount_roots(json_t *spec, json_t *container, const json_t *roots, bo
 static void use_image(const struct pbs_order *o, int index, int rank, json_t *spec, json_t *container)
 {
 	const char *dir = jsonx_str_or(o->spec, "initialDir", jsonx_str_or(o->spec, "env.PBS_O_HOME", ""));
-	json_t *script = json_pack("{s:{s:[{s:s, s:{s:s}}]}}", "downwardAPI", "items", "path", "script", "fieldRef",
-				   "fieldPath", "metadata.annotations['" PBS_SCRIPT_NOTE "']");
+	const char *home = jsonx_str_or(o->spec, "env.PBS_O_HOME", "");
 
-	json_object_set_new(container, "command", command_of(o, rank));
+	json_object_set_new(container, "command", command_of(o, index, rank));
 	json_object_set_new(container, "env", env_of(o, index, rank));
 	if (*dir == '/')
 		json_object_set_new(container, "workingDir", jsonx_string(dir));
-	pbs_pod_mount(spec, container, script, PBS_SPOOL, true);
+	pbs_pod_mount(spec, container, json_pack("{s:{s:s}}", "csi", "driver", "pbs.stoker.dev"), PBS_SPOOL, false);
+	if (*home == '/')
+		pbs_pod_mount(spec, container, json_pack("{s:{s:s}}", "hostPath", "path", home), home, false);
 	mount_roots(spec, container, o->set->host_roots, false);
 	mount_roots(spec, container, o->set->read_only_roots, true);
 }
@@ -347,7 +367,7 @@ static json_t *notes_of(const struct pbs_order *o, int index, int rank, int run,
 		json_object_set_new(notes, "stoker.dev/rerun", json_string("false"));
 	if (o->set->confined && !*pbs_order_image(o))
 		json_object_set_new(notes, PBS_CONFINED, json_string("required"));
-	if (*pbs_order_image(o) && rank == 0 && strlen(script) <= PBS_SCRIPT_MOST)
+	if (o->set->abroad && rank == 0 && strlen(script) <= PBS_SCRIPT_MOST)
 		json_object_set_new(notes, PBS_SCRIPT_NOTE, jsonx_string(script));
 	return notes;
 }

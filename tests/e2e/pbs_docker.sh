@@ -187,6 +187,26 @@ pbsdsh: host nowhere is not one of this job's
 1
 x=1
 ${ranks}done"
+
+# A job whose whole script is in an image.
+cat >"$HA/whole.pbs" <<-END
+	#PBS -N whole -j oe -l nodes=1:gpus=1:g102,image=lab/box:1
+	cat \$PBS_NODEFILE
+	cat \$PBS_GPUFILE
+	ls /bin/busybox
+	echo in \$PWD as \$(id -u) with \$CUDA_VISIBLE_DEVICES
+	touch \$HOME/whole
+	exit 4
+END
+chown "$A:" "$HA/whole.pbs"
+by "$A" "qsub whole.pbs" >/dev/null
+settles "the whole script in an image ends" grep -qs '^in ' "$HA/whole.o4"
+like "it has its files, its home, its card and its user there" "$(tr '\n' ' ' <"$HA/whole.o4")" \
+	"^g102 g102-gpu[0-3] /bin/busybox in $HA as $(id -u "$A") with 0 \$"
+exited() { [ "$(by "$A" 'qstat -f -1 4' | sed -n 's/^    exit_status = //p')" = 4 ]; }
+settles "and its exit status" exited
+is "what it makes at home is the user's" "$(stat -c %U "$HA/whole")" "$A"
+
 is "outside of jobs there is nowhere to run" "$(by "$A" 'pbsdsh date')" "pbsdsh: not executing under PBS
 status 1"
 done_testing

@@ -159,7 +159,11 @@ ok "a job of several nodes has them in its node file" says "$(out two)" "^$NODE\
 is "a line for each slot" "$(wc -l <"$(out two)")" 4
 is "on the others a program is the user's too" "$(kubectl -n "$U" exec "${N[two]}-1" -- sh -c 'id -un; echo $PBS_NODENUM')" "$U
 1"
-pid=$(pod still '.status.containerStatuses[0].containerID')
+for ((i = 0; i < 200; i++)); do
+	pid=$(pod still '.status.containerStatuses[0].containerID')
+	[ -n "$pid" ] && break
+	sleep 0.05
+done
 pid=${pid#process://}
 # stands T|S: waits for a process to stop or go on.
 stands() {

@@ -93,8 +93,9 @@ TEST("what the scheduler is told of a job's order goes with its pods")
 
 TEST("a job with an image is a container with the script as a file")
 {
-	json_auto_t *pod =
-		pod_for("{'script':'echo 1','image':'bit:5000/tf','arguments':['a'],'env':{'A':'1'}}", 3, 0, 0);
+	json_auto_t *pod = pod_for("{'script':'echo 1','image':'bit:5000/tf','arguments':['a'],"
+				   "'env':{'A':'1','PBS_O_HOME':'/ghome/u'}}",
+				   3, 0, 0);
 	const json_t *c = json_array_get(jsonx_at(pod, "spec.containers"), 0);
 	auto_free char *command = json_dumps(json_object_get(c, "command"), 0);
 	json_t *v;
@@ -102,14 +103,17 @@ TEST("a job with an image is a container with the script as a file")
 	int seen = 0;
 
 	CHECK(!jsonx_at(pod, "spec.runtimeClassName"));
-	CHECK_STR(command, "[\"/bin/sh\", \"" PBS_SPOOL "/script\", \"a\"]");
-	CHECK_STR(json_string_value(note(pod, PBS_SCRIPT_NOTE)), "echo 1");
+	CHECK_STR(command, "[\"/bin/sh\", \"" PBS_SPOOL "/spool/7[3].Ghead.SC\", \"a\"]");
+	CHECK_STR(jsonx_str(json_array_get(jsonx_at(pod, "spec.volumes"), 0), "csi.driver"), "pbs.stoker.dev");
+	CHECK_STR(jsonx_str(json_array_get(jsonx_at(pod, "spec.volumes"), 1), "hostPath.path"), "/ghome/u");
 	json_array_foreach (json_object_get(c, "env"), i, v) {
 		seen += str_same(jsonx_str(v, "name"), "PBS_JOBID") && str_same(jsonx_str(v, "value"), "7[3].Ghead");
 		seen += str_same(jsonx_str(v, "name"), "PBS_ARRAYID") && str_same(jsonx_str(v, "value"), "3");
+		seen += str_same(jsonx_str(v, "name"), "PBS_NODEFILE") &&
+			str_same(jsonx_str(v, "value"), PBS_SPOOL "/aux/7[3].Ghead");
 		seen += str_same(jsonx_str(v, "name"), "A") && str_same(jsonx_str(v, "value"), "1");
 	}
-	CHECK_INT(seen, 3);
+	CHECK_INT(seen, 4);
 }
 
 TEST("a pod that waits is made anew when what it was made from changes")
