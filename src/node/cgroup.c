@@ -30,7 +30,7 @@
 #define CGROUP_PROCS_MAX (1024u * 1024)
 #define AGE_PROCS_MAX    64 /* looked at to find a group's oldest process: the first ones listed are the oldest */
 
-static void find_hierarchies(struct hierarchies *h)
+void cgroup_hierarchies(struct hierarchies *h)
 {
 	struct statfs fs;
 	struct dirent *d;
@@ -68,16 +68,6 @@ bool cgroup_is_v2(void)
 
 	cgroup_hierarchies(&h);
 	return h.v2;
-}
-
-void cgroup_hierarchies(struct hierarchies *h)
-{
-	/* Where they are mounted does not change under a machine that runs; finding out takes a dozen calls. */
-	static struct hierarchies found;
-
-	if (!found.n)
-		find_hierarchies(&found);
-	*h = found;
 }
 
 bool cgroup_path_ok(const char *path)
