@@ -27,9 +27,16 @@ static void forget(struct backfill *b)
 	b->n = b->nblocks = 0;
 }
 
+/* There may be more room than there was, and who looked in vain may have gone with its shape. */
+static void forget_fruitless(struct backfill *b)
+{
+	b->nfruitless = 0;
+}
+
 /* It stays in its place, because others point to theirs, but concerns nobody: it ends before it begins. */
 void backfill_drop(struct backfill *b, struct work *w)
 {
+	forget_fruitless(b);
 	for (size_t i = 0; i < b->n; i++) {
 		if (b->items[i].work != w)
 			continue;
@@ -59,6 +66,8 @@ static int64_t end_of(const struct work *w, int64_t now_ms)
 void backfill_begin(struct backfill *b, struct space *s, int64_t now_ms, struct work *const *running, size_t n)
 {
 	forget(b);
+	forget_fruitless(b);
+	b->searches = b->steps = 0;
 	b->resources = space_resources(s);
 	b->nendings = 0;
 	b->sorted = false;
@@ -95,6 +104,7 @@ struct future {
 	struct space *space;
 	int64_t now_ms;
 	size_t ended; /* of the endings */
+	size_t steps; /* how often seats were looked for */
 	bool sat[ITEMS_MOST], rose[ITEMS_MOST];
 	struct seat *seats[ITEMS_MOST]; /* of reservations that sit; ours */
 };
@@ -163,10 +173,9 @@ static bool allows(void *arg, const struct node *n, const struct shape *sh)
 	return work_may_sit(seeker->work, n) && backfill_allows(&seeker->check, n, sh);
 }
 
-/* Seats for the work at that moment; what it does not find is undone. */
-static bool find_seats(struct future *f, struct work *w, int64_t at_ms)
+static struct seeker seeker_at(const struct future *f, const struct work *w, int64_t at_ms)
 {
-	struct seeker seeker = {
+	return (struct seeker){
 		.work = w,
 		.check = { .backfill = f->backfill,
 			   .now_ms = at_ms,
@@ -174,6 +183,12 @@ static bool find_seats(struct future *f, struct work *w, int64_t at_ms)
 			   .exempt = backfill_exempt(f->backfill, w),
 			   .future = true },
 	};
+}
+
+/* Seats for the work at that moment; what it does not find is undone, and all of it if we only ask. */
+static bool find_seats(struct future *f, struct work *w, int64_t at_ms, bool only_ask)
+{
+	struct seeker seeker = seeker_at(f, w, at_ms);
 	struct space_filter filter = { .allows = allows, .arg = &seeker };
 	size_t least = work_has_begun(w) ? 1 : w->size;
 	size_t mark = space_mark(f->space);
@@ -181,7 +196,9 @@ static bool find_seats(struct future *f, struct work *w, int64_t at_ms)
 	size_t missing = 0;
 	auto_free struct seat **tried = xcalloc(w->n + 1, sizeof(*tried));
 	size_t ntried = 0;
+	bool enough;
 
+	f->steps++;
 	for (size_t i = 0; i < w->n && w->n - missing >= least; i++) {
 		struct seat *seat = &w->members[i].seat;
 
@@ -195,14 +212,15 @@ static bool find_seats(struct future *f, struct work *w, int64_t at_ms)
 			missing++;
 		}
 	}
-	if (found >= least && found > w->nseated) {
+	enough = found >= least && found > w->nseated;
+	if (enough && !only_ask) {
 		space_keep(f->space, mark);
 		return true;
 	}
 	while (ntried)
 		backfill_take(&seeker.check, tried[--ntried], -1);
 	space_undo(f->space, mark);
-	return false;
+	return enough;
 }
 
 static bool find_moment(struct future *f, struct work *w, int64_t *ret_ms)
@@ -211,7 +229,7 @@ static bool find_moment(struct future *f, struct work *w, int64_t *ret_ms)
 
 	for (;;) {
 		move_to(f, at_ms);
-		if (find_seats(f, w, at_ms)) {
+		if (find_seats(f, w, at_ms, false)) {
 			*ret_ms = at_ms;
 			return true;
 		}
@@ -221,13 +239,55 @@ static bool find_moment(struct future *f, struct work *w, int64_t *ret_ms)
 	}
 }
 
+/* All members ask for the same, and for nobody's company: more room is never worse for it. */
+static bool is_uniform(const struct work *w)
+{
+	const struct shape *sh = w->n ? w->members[0].seat.shape : NULL;
+
+	for (size_t i = 1; i < w->n; i++)
+		if (w->members[i].seat.shape != sh)
+			return false;
+	return sh && !sh->core->near && !work_has_begun(w);
+}
+
+/* Reservations of an unknown moment keep it off each node, whatever ends there. */
+static bool is_shut_out(const struct future *f, const struct work *w)
+{
+	struct seeker seeker = seeker_at(f, w, TIME_UNKNOWN);
+
+	for (size_t i = 0; i < space_node_slots(f->space); i++) {
+		const struct node *n = space_node_at(f->space, i);
+
+		if (n && allows(&seeker, n, w->members[0].seat.shape))
+			return false;
+	}
+	return true;
+}
+
+/* Whether it would fit if everything had ended that runs. */
+static bool fits_at_last(const struct future *f, struct work *w)
+{
+	struct future last = *f;
+	size_t mark = space_mark(f->space);
+	bool fits;
+
+	while (last.ended < last.backfill->nendings)
+		rise_all(last.space, last.backfill->endings[last.ended++].work);
+	fits = find_seats(&last, w, TIME_UNKNOWN, true);
+	space_undo(f->space, mark);
+	return fits;
+}
+
 /* One after the other, until it would fit. */
 static bool find_nodes(struct future *f, struct work *w)
 {
 	move_reservations(f, TIME_UNKNOWN - 1);
+	/* One look instead of one for each that ends: those before may have taken it all. */
+	if (f->backfill->n && is_uniform(w) && (is_shut_out(f, w) || !fits_at_last(f, w)))
+		return false;
 	while (f->ended < f->backfill->nendings) {
 		rise_all(f->space, f->backfill->endings[f->ended++].work);
-		if (find_seats(f, w, TIME_UNKNOWN))
+		if (find_seats(f, w, TIME_UNKNOWN, false))
 			return true;
 	}
 	return false;
@@ -253,6 +313,52 @@ static void note_seats(struct reservation *r, const struct work *w)
 			r->seats[r->nseats++] = w->members[i].seat;
 }
 
+static struct fruitless sort_of(const struct backfill *b, const struct work *w, int64_t now_ms)
+{
+	return (struct fruitless){ .shape = w->members[0].seat.shape,
+				   .queue = w->queue->properties ? w->queue : NULL,
+				   .exempt = backfill_exempt(b, w),
+				   .size = w->size,
+				   .end_ms = work_end(w, now_ms),
+				   .old = now_ms - w->submitted_ms >= b->patience_ms };
+}
+
+/* One like it has looked in vain. */
+static bool is_fruitless(const struct backfill *b, const struct work *w, int64_t now_ms)
+{
+	struct fruitless s;
+
+	if (!is_uniform(w))
+		return false;
+	s = sort_of(b, w, now_ms);
+	for (size_t i = 0; i < b->nfruitless; i++) {
+		const struct fruitless *one = &b->fruitless[i];
+
+		if (one->shape == s.shape && one->queue == s.queue && one->exempt == s.exempt && one->size <= s.size &&
+		    one->end_ms <= s.end_ms && one->old >= s.old)
+			return true;
+	}
+	return false;
+}
+
+static void note_fruitless(struct backfill *b, const struct future *f, const struct work *w)
+{
+	b->steps += f->steps + f->ended;
+	if (b->nfruitless < FRUITLESS_MOST && is_uniform(w))
+		b->fruitless[b->nfruitless++] = sort_of(b, w, f->now_ms);
+}
+
+/* The first moment, or nodes for an unknown one. */
+static bool look_ahead_for(struct future *f, struct work *w, struct reservation *r)
+{
+	if (find_moment(f, w, &r->start_ms)) {
+		r->end_ms = work_end(w, r->start_ms);
+		return true;
+	}
+	r->start_ms = TIME_UNKNOWN;
+	return f->now_ms - w->submitted_ms >= f->backfill->patience_ms && find_nodes(f, w);
+}
+
 struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct work *w, int64_t now_ms, size_t most)
 {
 	struct future f = { .backfill = b, .space = s, .now_ms = now_ms };
@@ -260,17 +366,15 @@ struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct
 	size_t mark;
 	bool found;
 
-	if (b->n - b->nblocks >= most)
+	if (b->n - b->nblocks >= most || is_fruitless(b, w, now_ms))
 		return NULL;
+	/* Whoever others make way for gets its room all the same. */
+	if (b->steps >= FRUITLESS_STEPS && most <= RESERVATIONS_MOST)
+		return NULL;
+	b->searches++;
 	sort_endings(b);
 	mark = space_mark(s);
-	found = find_moment(&f, w, &r.start_ms);
-	if (found)
-		r.end_ms = work_end(w, r.start_ms);
-	if (!found && now_ms - w->submitted_ms >= b->patience_ms) {
-		r.start_ms = TIME_UNKNOWN;
-		found = find_nodes(&f, w);
-	}
+	found = look_ahead_for(&f, w, &r);
 	if (found) {
 		note_seats(&r, w);
 		note_left(b, s, &r);
@@ -278,8 +382,10 @@ struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct
 	space_undo(s, mark);
 	for (size_t i = 0; i < ARRAY_SIZE(f.seats); i++)
 		free(f.seats[i]);
-	if (!found)
+	if (!found) {
+		note_fruitless(b, &f, w);
 		return NULL;
+	}
 	b->items[b->n] = r;
 	return &b->items[b->n++];
 }
@@ -512,6 +618,7 @@ void backfill_evict(const struct backfill_check *c, struct work *w)
 {
 	struct backfill *b = c->backfill;
 
+	forget_fruitless(b);
 	for (size_t i = 0; i < w->n; i++)
 		backfill_yield(c, w, &w->members[i].seat, 1);
 	for (size_t i = 0; i < b->nendings; i++)

@@ -25,6 +25,9 @@
 #define BLOCKS_MOST      48 /* those that begin first count; bits of a word */
 #define ITEMS_MOST       (BLOCKS_MOST + RESERVATIONS_ALL)
 #define TIME_UNKNOWN     INT64_MAX
+/* What looking ahead in vain may cost in one pass: sorts of works that are remembered, and moments looked at. */
+#define FRUITLESS_MOST  64
+#define FRUITLESS_STEPS 16384
 
 struct work;
 
@@ -55,6 +58,16 @@ struct ending {
 	struct work *work;
 };
 
+/* Works like this one get no reservation in this pass. */
+struct fruitless {
+	const struct shape *shape; /* of all members */
+	const struct queue *queue; /* if it has a word about nodes; or NULL */
+	uint64_t exempt;
+	size_t size;    /* or more members */
+	int64_t end_ms; /* or later, if it began now */
+	bool old;       /* however long they wait; else only those that have not waited long */
+};
+
 struct backfill {
 	struct reservation items[ITEMS_MOST]; /* blocks first */
 	size_t n, nblocks;
@@ -63,6 +76,10 @@ struct backfill {
 	size_t nendings, cap_endings;
 	bool sorted;
 	int64_t patience_ms; /* how long a work waits before it gets a reservation of an unknown moment */
+	/* Of this pass. */
+	struct fruitless fruitless[FRUITLESS_MOST];
+	size_t nfruitless, steps;
+	size_t searches; /* looks ahead, in vain or not */
 };
 
 void backfill_init(struct backfill *b, int64_t patience_ms);
@@ -71,7 +88,9 @@ void backfill_done(struct backfill *b);
 void backfill_begin(struct backfill *b, struct space *s, int64_t now_ms, struct work *const *running, size_t n);
 /* A work's reservation is no more: it has fewer members, or is gone. */
 void backfill_drop(struct backfill *b, struct work *w);
-/* A reservation for a work that finds no room now, or NULL: there are `most`, or nothing can be said. */
+/* A reservation for a work that finds no room now, or NULL: there are `most`, or nothing can be said.  Room only
+ * shrinks within a pass, so who is like one that looked in vain does not look, and when many did nobody looks any more.
+ */
 struct reservation *backfill_reserve(struct backfill *b, struct space *s, struct work *w, int64_t now_ms, size_t most);
 /* Before any reservation: no work sits there that would still be there when the block begins, but for those that it is
  * for.  The block stays the caller's until the next pass begins. */

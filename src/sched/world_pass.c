@@ -417,7 +417,7 @@ void world_pass(struct world *w, const struct world_slice *slice, struct decisio
 	if (!w->passing)
 		begin_pass(w, slice->now_ms);
 	for (unsigned n = 1; ret->n < slice->most; n++) {
-		size_t reserved = w->backfill.n;
+		size_t searches = w->backfill.searches;
 
 		if (slice->stop && n % ASK_EVERY == 0 && slice->stop(slice->arg))
 			break;
@@ -425,8 +425,8 @@ void world_pass(struct world *w, const struct world_slice *slice, struct decisio
 		if (!t)
 			break;
 		consider(w, work_of(t), slice->now_ms, ret);
-		/* Looking ahead takes long. */
-		if (w->backfill.n > reserved)
+		/* Looking ahead takes long, in vain most of all. */
+		if (w->backfill.searches > searches)
 			n = ASK_EVERY - 1;
 	}
 	w->passing = t != NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a pass decides, on small machines of which every card is counted. */
 #include "sched/lab.h"
+#include "sched/world_parts.h"
 
 TEST("world: first come, first served, until the room is gone")
 {
@@ -178,6 +179,55 @@ TEST("world: without walltimes small work flows around a large one, until that i
 	CHECK_INT(world_find(l.w, "big")->reservation->start_ms, TIME_UNKNOWN);
 	end(&l, "run");
 	CHECK_STR(pass(&l), "big");
+	lab_done(&l);
+}
+
+TEST("world: one looks ahead in vain for all that are like it")
+{
+	struct lab l = lab_new(1, 4);
+
+	for (int i = 0; i < 4; i++) {
+		auto_free char *name = xasprintf("r%d", i);
+
+		add(&l, &(struct job){ .name = name, .pods = 1, .gpus = 1 });
+	}
+	CHECK_STR(pass(&l), "r0 r1 r2 r3");
+	for (int i = 0; i < 100; i++) {
+		auto_free char *name = xasprintf("w%d", i);
+
+		add(&l, &(struct job){ .name = name, .user = name, .pods = 1, .gpus = 4 });
+	}
+	l.now += 2 * HOUR;
+	CHECK_STR(pass(&l), "");
+	/* The first has all that there is from an unknown moment on; the second finds nothing beside it. */
+	CHECK_INT(world_find(l.w, "w0")->reservation->start_ms, TIME_UNKNOWN);
+	CHECK(!world_find(l.w, "w1")->reservation);
+	CHECK_INT(l.w->backfill.searches, 2);
+	lab_done(&l);
+}
+
+TEST("world: a pass looks ahead in vain only so often")
+{
+	enum { NODES = 50, WORKS = 100 };
+	struct lab l = lab_new(NODES, 8);
+
+	/* Something at each node never ends; the rest do, one after the other. */
+	for (int i = 0; i < 4 * NODES; i++) {
+		auto_free char *name = xasprintf("r%d", i);
+		bool ever = i < NODES;
+
+		add(&l, &(struct job){ .name = name, .pods = 1, .gpus = ever ? 5 : 1, .wall = ever ? 0 : HOUR + i });
+	}
+	pass(&l);
+	for (int i = WORKS; i > 0; i--) {
+		auto_free char *name = xasprintf("w%d", i);
+
+		add(&l, &(struct job){ .name = name, .pods = i, .gpus = 8 });
+	}
+	CHECK_STR(pass(&l), "");
+	CHECK(l.w->backfill.searches > 10);
+	CHECK(l.w->backfill.searches < 60);
+	CHECK_WHY(&l, "w1", "0/50 nodes are available: 50 Insufficient nvidia.com/gpu.");
 	lab_done(&l);
 }
 
