@@ -353,6 +353,7 @@ static json_t *op_why(struct scheduler *s, const json_t *uids)
 
 struct line {
 	const char *queue;
+	const struct forecast *forecast;
 	struct work **works;
 	size_t n, cap, most;
 };
@@ -380,6 +381,27 @@ static bool add_held(void *arg, struct work *work)
 	return l->n < l->most;
 }
 
+/* It has come since the last forecast, or stands behind all whose place that looked for. */
+static bool add_unforeseen(void *arg, struct work *work)
+{
+	struct line *l = arg;
+
+	if (!work->holds && !work_has_begun(work) && !forecast_position(l->forecast, work->key) &&
+	    (!l->queue || streq(work->queue->name, l->queue)))
+		ARRAY_PUSH(l->works, l->n, l->cap, work);
+	return true;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct work *x = *(struct work *const *)a;
+	const struct work *y = *(struct work *const *)b;
+
+	if (x->submitted_ms != y->submitted_ms)
+		return x->submitted_ms < y->submitted_ms ? -1 : 1;
+	return strcmp(x->key, y->key);
+}
+
 /* What ends first goes first; what never does, last. */
 static int by_end(const void *a, const void *b)
 {
@@ -393,6 +415,30 @@ static int by_end(const void *a, const void *b)
 	return x->started_ms != y->started_ms ? (x->started_ms < y->started_ms ? -1 : 1) : strcmp(x->key, y->key);
 }
 
+static void gather_waiting(struct door *d, struct line *l)
+{
+	struct world *w = d->config.world;
+	size_t known = 0;
+	size_t from;
+
+	for (size_t i = 0; i < forecast_count(d->forecast); i++) {
+		struct work *work = world_find(w, forecast_key(d->forecast, i));
+
+		if (!work || work_has_begun(work) || work->holds)
+			continue;
+		known++;
+		if (is_asked(l, work))
+			ARRAY_PUSH(l->works, l->n, l->cap, work);
+	}
+	from = l->n;
+	if (from >= l->most || known >= fair_waiting(world_fair(w)))
+		return;
+	world_each(w, add_unforeseen, l);
+	if (l->n > from)
+		qsort(l->works + from, l->n - from, sizeof(*l->works), by_age);
+	l->n = l->n < l->most ? l->n : l->most;
+}
+
 static void gather(struct door *d, struct line *l)
 {
 	struct world *w = d->config.world;
@@ -401,12 +447,7 @@ static void gather(struct door *d, struct line *l)
 	if (l->n)
 		qsort(l->works, l->n, sizeof(*l->works), by_end);
 	l->n = l->n < l->most ? l->n : l->most;
-	for (size_t i = 0; i < forecast_count(d->forecast); i++) {
-		struct work *work = world_find(w, forecast_key(d->forecast, i));
-
-		if (work && !work_has_begun(work) && !work->holds && is_asked(l, work))
-			ARRAY_PUSH(l->works, l->n, l->cap, work);
-	}
+	gather_waiting(d, l);
 	if (world_has_held(w))
 		world_each(w, add_held, l);
 }
@@ -414,7 +455,7 @@ static void gather(struct door *d, struct line *l)
 static json_t *op_line(struct scheduler *s, const char *queue, size_t most)
 {
 	struct door *d = door_of(s);
-	struct line l = { .queue = queue, .most = most };
+	struct line l = { .queue = queue, .forecast = d->forecast, .most = most };
 	json_t *rows = json_array();
 	int64_t end;
 

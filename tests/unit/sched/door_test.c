@@ -142,6 +142,28 @@ TEST("door: the line is what runs, what waits in order, and what is held")
 	cluster_done(&c);
 }
 
+TEST("door: what has just come is in the line, although nothing was foretold about it yet")
+{
+	struct cluster c = cluster_new();
+	struct scheduler *s = sched_door(c.sched);
+
+	make_pod(&c, "a", false, 2, "");
+	for (size_t n = 1; n < 60; n++) {
+		auto_free char *name = xasprintf("b%zu", n);
+		json_auto_t *all = NULL;
+		json_auto_t *other = NULL;
+
+		make_pod(&c, name, false, 2, "");
+		settle(&c);
+		all = s->ops->line(s, NULL, 100);
+		CHECK_INT(json_array_size(all), n + 1);
+		CHECK_STR(jsonx_str(json_array_get(all, n), "state"), "waiting");
+		other = s->ops->line(s, "night", 100);
+		CHECK_INT(json_array_size(other), 0);
+	}
+	cluster_done(&c);
+}
+
 static bool count_waiting(void *arg, const struct api_item *item)
 {
 	if (str_same(jsonx_str(item->object, "reason"), "Waiting"))
