@@ -17,7 +17,9 @@
 #include "cli/output.h"
 #include "sched/picture.h"
 
-#define FILE_MOST ((size_t)4 << 30)
+#define FILE_MOST     ((size_t)4 << 30)
+#define SHOW_AFTER_NS (1000 * 1000000LL)
+#define SHOW_EVERY_NS (200 * 1000000LL)
 
 struct simulate_settings {
 	struct connect_settings connect;
@@ -210,21 +212,33 @@ static int change(struct variant *v, const char *text, struct err *e)
 
 /* ---- playing ---- */
 
+/* What is over in a moment needs no word. */
+struct display {
+	int64_t next_ns;
+	bool shown;
+};
+
 static bool show_progress(void *arg, size_t ended, size_t jobs, int64_t now_ms)
 {
-	(void)arg;
+	struct display *d = arg;
+	int64_t now_ns = clock_mono_ns();
+
 	(void)now_ms;
+	if (now_ns < d->next_ns)
+		return true;
+	d->next_ns = now_ns + SHOW_EVERY_NS;
+	d->shown = true;
 	fprintf(stderr, "\r%zu of %zu jobs have ended", ended, jobs);
 	return true;
 }
 
 static void play(struct variant *v, struct workload *w)
 {
-	struct outcome_progress progress = { .tell = show_progress };
-	bool show = isatty(STDERR_FILENO);
+	struct display display = { .next_ns = clock_mono_ns() + SHOW_AFTER_NS };
+	struct outcome_progress progress = { .tell = show_progress, .arg = &display };
 
-	outcome_run(&v->outcome, w, v->nodes, &v->config, show ? &progress : NULL);
-	if (show)
+	outcome_run(&v->outcome, w, v->nodes, &v->config, isatty(STDERR_FILENO) ? &progress : NULL);
+	if (display.shown)
 		fputs("\r\033[K", stderr);
 }
 

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "sched/parts.h"
 
-#define TELL_EVERY 1024 /* moments */
+#define TELL_EVERY 64 /* moments */
 
 struct play {
 	struct outcome *o;
