@@ -40,6 +40,7 @@ void space_free(struct space *s)
 	free(s->by_rank);
 	free(s->left);
 	free(s->total.v);
+	free(s->whole.v);
 	free(s->used.v);
 	free(s->log);
 	neighbours_free(s->neighbours);
@@ -58,6 +59,11 @@ void space_set_policy(struct space *s, enum space_policy p)
 int64_t space_total(const struct space *s, size_t resource)
 {
 	return amounts_get(&s->total, resource);
+}
+
+int64_t space_whole(const struct space *s, size_t resource)
+{
+	return amounts_get(&s->whole, resource);
 }
 
 int64_t space_used(const struct space *s, size_t resource)

@@ -48,6 +48,8 @@ const char *node_name(const struct node *n);
 size_t space_count_nodes(const struct space *s);
 /* All nodes together, of those that take pods; by resource number (parts.h). */
 int64_t space_total(const struct space *s, size_t resource);
+/* The same of all, also of those that take none now. */
+int64_t space_whole(const struct space *s, size_t resource);
 int64_t space_used(const struct space *s, size_t resource);
 /* A label of that name with the value "true" or none, or "name=value"; and PBS properties, stoker.dev/property-NAME. */
 bool node_has_property(const struct node *n, const char *property);
@@ -83,6 +85,8 @@ struct shape_memo *shape_memo(const struct space *s, struct shape *sh);
 bool space_failed(const struct space *s, const struct shape *sh);
 /* Whether an empty machine would do: false, with the reason in words, if no node could ever take it. */
 bool space_possible(struct space *s, struct shape *sh, struct sbuf *ret_why);
+/* How many of it an empty machine would hold at once; 0 if that is not known. */
+int64_t space_holds(const struct space *s, const struct shape *sh);
 /* Why there is no room, in Kubernetes' words: "0/1 nodes are available: 1 Insufficient cpu."  Borrowed until the next
  * call. */
 const char *space_why(struct space *s, struct shape *sh);

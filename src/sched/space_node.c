@@ -298,6 +298,7 @@ static void add_all(struct amounts *sum, const struct amounts *a, int sign)
 
 static void count_total(struct space *s, const struct node *n, int sign)
 {
+	add_all(&s->whole, &n->allocatable, sign);
 	if (!n->takes)
 		return;
 	add_all(&s->total, &n->allocatable, sign);

@@ -89,6 +89,7 @@ struct space {
 	size_t left_slots;
 	struct levels levels[NODE__KINDS];
 	struct amounts total, used; /* of nodes that take pods */
+	struct amounts whole;       /* of all */
 	struct neighbours *neighbours;
 	uint64_t epoch, near_epoch;
 	uint64_t nodes_epoch; /* grows when nodes change */

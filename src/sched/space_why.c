@@ -286,3 +286,23 @@ bool space_possible(struct space *s, struct shape *sh, struct sbuf *ret_why)
 		sbuf_adds(ret_why, core->impossible);
 	return !core->impossible;
 }
+
+/* What shares cards is not counted: who sits with whom on one depends on the order in which they come. */
+int64_t space_holds(const struct space *s, const struct shape *sh)
+{
+	int64_t sum = 0;
+
+	if (shape_wants(sh, RESOURCE_GPU_MEMORY))
+		return 0;
+	for (size_t i = 0; i < s->nranks; i++) {
+		const struct node *n = s->by_rank[i];
+		auto_sbuf struct sbuf ignored = SBUF(1024);
+		int64_t most = amounts_get(&n->allocatable, RESOURCE_PODS);
+
+		for (size_t r = 0; r < sh->wants.n; r++)
+			if (sh->wants.v[r] > 0 && whole_of(n, sh, r) / sh->wants.v[r] < most)
+				most = whole_of(n, sh, r) / sh->wants.v[r];
+		sum += could_accept(n, sh, &ignored) ? most : 0;
+	}
+	return sum;
+}

@@ -109,6 +109,15 @@ struct shape *shape_in_need(struct world *w, const struct work *work)
 
 static void name_impossible(struct world *w, const struct work *work, struct sbuf *out)
 {
+	size_t exceeded = work_exceeds_machine(world_space(w), work);
+
+	if (exceeded != SIZE_MAX) {
+		sbuf_adds(out, "its pods need ");
+		space_amount_text(world_space(w), exceeded, work_wants(work, exceeded), out);
+		sbuf_adds(out, " at once, all nodes together have ");
+		space_number_text(exceeded, space_whole(world_space(w), exceeded), out);
+		return;
+	}
 	for (size_t i = 0; i < work->n; i++)
 		if (!work->members[i].seat.node && !space_possible(world_space(w), work->members[i].seat.shape, out))
 			return;

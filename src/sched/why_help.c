@@ -216,9 +216,19 @@ static void help_reserved(const struct why_view *v, struct sbuf *out)
 
 static void help_impossible(const struct why_view *v, struct sbuf *out)
 {
-	(void)v;
-	begin(out);
-	sbuf_adds(out, "ask for no more than the largest node has, or split it into several pods");
+	const struct work *work = v->work;
+	bool too_many = work_exceeds_machine(world_space(v->world), work) != SIZE_MAX;
+	int64_t most =
+		too_many && members_alike(work) ? space_holds(world_space(v->world), work->members[0].seat.shape) : 0;
+
+	if (!too_many) {
+		begin(out);
+		sbuf_adds(out, "ask for no more than the largest node has, or split it into several pods");
+	} else if (most > 0) {
+		begin(out);
+		sbuf_addf(out, "ask for at most %lld %s instead of %zu", (long long)most, most == 1 ? "pod" : "pods",
+			  work->size);
+	}
 	begin(out);
 	sbuf_adds(out, "`stoker describe node/NAME` shows what a node has");
 }

@@ -40,6 +40,8 @@ void say_no_room(const struct why_view *v, struct sbuf *out);
 void say_reserved(const struct why_view *v, struct sbuf *out);
 /* "for reservation class from 14:00, and it says no walltime" */
 void say_block(const struct block *b, const struct work *work, int64_t now_ms, struct sbuf *out);
+/* All its members ask for the same. */
+bool members_alike(const struct work *work);
 void say_impossible(const struct why_view *v, struct sbuf *out);
 /* Whether all nodes together have too little of something for a gang that starts at once; says so. */
 bool say_too_much(const struct why_view *v, struct sbuf *out);

@@ -175,7 +175,7 @@ static size_t say_shortage(const struct why_view *v, struct shape *sh, const cha
 
 /* ---- gangs ---- */
 
-static bool all_alike(const struct work *work)
+bool members_alike(const struct work *work)
 {
 	for (size_t i = 1; i < work->n; i++)
 		if (work->members[i].seat.shape->core != work->members[0].seat.shape->core)
@@ -183,19 +183,20 @@ static bool all_alike(const struct work *work)
 	return true;
 }
 
-static int64_t wants_in_all(const struct work *work, size_t resource)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < work->n; i++)
-		sum += shape_wants(work->members[i].seat.shape, resource);
-	return sum;
-}
-
 /* What it is mainly about: GPUs if it wants any, else processors. */
 static size_t main_resource(const struct work *work)
 {
-	return wants_in_all(work, RESOURCE_GPU) ? RESOURCE_GPU : RESOURCE_CPU;
+	return work_wants(work, RESOURCE_GPU) ? RESOURCE_GPU : RESOURCE_CPU;
+}
+
+static void say_all_need(const struct why_view *v, size_t resource, int64_t have, struct sbuf *out)
+{
+	const struct space *space = world_space(v->world);
+
+	sbuf_adds(out, "needs ");
+	space_amount_text(space, resource, work_wants(v->work, resource), out);
+	sbuf_addf(out, " for its %zu pods at once, all nodes together have ", v->work->size);
+	space_number_text(resource, have, out);
 }
 
 bool say_too_much(const struct why_view *v, struct sbuf *out)
@@ -203,15 +204,10 @@ bool say_too_much(const struct why_view *v, struct sbuf *out)
 	const struct space *space = world_space(v->world);
 
 	for (size_t r = 0; v->work->size > 1 && !work_has_begun(v->work) && r < space_resources(space); r++) {
-		int64_t sum = wants_in_all(v->work, r);
-
 		/* Of more members than must start at once nobody knows which. */
-		if (v->work->n > v->work->size || r == RESOURCE_PODS || sum <= space_total(space, r))
+		if (v->work->n > v->work->size || r == RESOURCE_PODS || work_wants(v->work, r) <= space_total(space, r))
 			continue;
-		sbuf_addf(out, "needs ");
-		space_amount_text(space, r, sum, out);
-		sbuf_addf(out, " for its %zu pods at once, all nodes together have ", v->work->size);
-		space_number_text(r, space_total(space, r), out);
+		say_all_need(v, r, space_total(space, r), out);
 		return true;
 	}
 	return false;
@@ -222,13 +218,13 @@ static size_t say_part(const struct why_view *v, size_t room, struct sbuf *out)
 {
 	const struct work *work = v->work;
 	size_t resource = main_resource(work);
-	bool alike = all_alike(work);
+	bool alike = members_alike(work);
 	int64_t each = shape_wants(work->members[0].seat.shape, resource);
 
 	sbuf_addf(out, "needs room for %zu pods at once", work->size);
-	if (alike ? each : wants_in_all(work, resource)) {
+	if (alike ? each : work_wants(work, resource)) {
 		sbuf_adds(out, alike ? " with " : " (");
-		space_amount_text(world_space(v->world), resource, alike ? each : wants_in_all(work, resource), out);
+		space_amount_text(world_space(v->world), resource, alike ? each : work_wants(work, resource), out);
 		sbuf_adds(out, alike ? " each" : " in all)");
 	}
 	sbuf_addf(out, ", there is room for %zu", room);
@@ -257,8 +253,12 @@ void say_no_room(const struct why_view *v, struct sbuf *out)
 void say_impossible(const struct why_view *v, struct sbuf *out)
 {
 	const struct work *work = v->work;
+	const struct space *space = world_space(v->world);
+	size_t exceeded = work_exceeds_machine(space, work);
 
-	for (size_t i = 0; i < work->n; i++)
+	if (exceeded != SIZE_MAX)
+		say_all_need(v, exceeded, space_whole(space, exceeded), out);
+	for (size_t i = 0; exceeded == SIZE_MAX && i < work->n; i++)
 		if (!work->members[i].seat.node &&
 		    !space_possible(world_space(v->world), work->members[i].seat.shape, out))
 			break;

@@ -3,6 +3,7 @@
 #include "sched/world_ask.h"
 
 #include "base/mem.h"
+#include "sched/parts.h"
 #include "sched/world_parts.h"
 
 bool world_is_passing(const struct world *w)
@@ -22,6 +23,26 @@ bool world_has_held(const struct world *w)
 size_t work_needs(const struct work *work)
 {
 	return work_has_begun(work) || !work->size ? 1 : work->size;
+}
+
+int64_t work_wants(const struct work *work, size_t resource)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < work->n; i++)
+		sum += shape_wants(work->members[i].seat.shape, resource);
+	return sum;
+}
+
+size_t work_exceeds_machine(const struct space *s, const struct work *work)
+{
+	/* Of more members than must start at once nobody knows which. */
+	if (work->size < 2 || work->n > work->size || work_has_begun(work))
+		return SIZE_MAX;
+	for (size_t r = 0; r < space_resources(s); r++)
+		if (r != RESOURCE_PODS && work_wants(work, r) > space_whole(s, r))
+			return space_count_nodes(s) ? r : SIZE_MAX;
+	return SIZE_MAX;
 }
 
 size_t world_room(struct world *w, const struct work *work, int64_t now_ms, int64_t end_ms, bool reservations)

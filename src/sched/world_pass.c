@@ -6,6 +6,7 @@
  */
 #include "base/mem.h"
 #include "sched/parts.h"
+#include "sched/world_ask.h"
 #include "sched/world_parts.h"
 
 #define ASK_EVERY   32 /* works between two questions whether to stop */
@@ -165,6 +166,8 @@ static bool is_possible(struct world *w, const struct work *work)
 {
 	auto_sbuf struct sbuf ignored = SBUF(1024);
 
+	if (work_exceeds_machine(w->space, work) != SIZE_MAX)
+		return false;
 	for (size_t i = 0; i < work->n; i++)
 		if (!work->members[i].seat.node && !space_possible(w->space, work->members[i].seat.shape, &ignored))
 			return false;

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "api/sample_json.h"
+#include "base/jsonx.h"
 #include "base/mem.h"
 #include "sched/forecast.h"
 #include "sched/world_ask.h"
@@ -315,8 +316,9 @@ TEST("why: held, not before, queues that are stopped or not there")
 		  "to "
 		  "queue batch" },
 		{ { .name = "m", .pods = 2, .gpus = 3 },
-		  "third in queue batch; needs 6 GPUs for its 2 pods at once, all nodes together have 4 | with 1 pod "
-		  "instead of 2 it could start now" },
+		  "third in queue batch; needs 6 GPUs for its 2 pods at once, all nodes together have 4: it can "
+		  "never start here | ask for at most 1 pod instead of 2; or `stoker describe node/NAME` shows what a "
+		  "node has" },
 		{ { .name = "i", .gpus = 5 },
 		  "fourth in queue batch; needs 5 GPUs on one node, the largest node has 4 GPUs: it can never start "
 		  "here "
@@ -409,6 +411,25 @@ TEST("why: what is short besides GPUs")
 	lab_done(&l);
 }
 
+TEST("why: a gang larger than the empty machine can never start; one that waits for a node to come back can")
+{
+	struct lab l = lab_new(2, 2, "64");
+	json_auto_t *away = json_deep_copy(json_array_get(l.nodes, 1));
+
+	add(&l, &(struct job){ .name = "six", .pods = 6, .gpus = 1 });
+	add(&l, &(struct job){ .name = "four", .pods = 4, .gpus = 1 });
+	jsonx_set_new(away, "spec.unschedulable", json_true());
+	world_set_node(l.w, away);
+	pass(&l);
+	CHECK_STR(ask(&l, "six"),
+		  "first in queue batch; needs 6 GPUs for its 6 pods at once, all nodes together have 4: it can never "
+		  "start here | ask for at most 4 pods instead of 6; or `stoker describe node/NAME` shows what a node "
+		  "has");
+	CHECK(strstr(ask(&l, "four"), "never") == NULL);
+	CHECK(strstr(ask(&l, "four"), "needs 4 GPUs for its 4 pods at once, all nodes together have 2") != NULL);
+	lab_done(&l);
+}
+
 TEST("why: nodes that somebody wants, or has, for himself")
 {
 	struct lab l = lab_new(1, 4, "8");
@@ -422,8 +443,10 @@ TEST("why: nodes that somebody wants, or has, for himself")
 		ask(&l, "alone"),
 		"first in queue batch; needs a node for itself, and none is empty; job a ends by 10:30 at the latest, "
 		"expected start 10:30 | ");
-	CHECK_STR(ask(&l, "two"), "second in queue batch; needs 2 nodes for itself for its 2 pods at once, all nodes "
-				  "together have 1 | ");
+	CHECK_STR(ask(&l, "two"),
+		  "second in queue batch; needs 2 nodes for itself for its 2 pods at once, all nodes "
+		  "together have 1: it can never start here | ask for at most 1 pod instead of 2; or `stoker "
+		  "describe node/NAME` shows what a node has");
 	lab_done(&l);
 	l = lab_new(1, 4, "8");
 	add(&l, &(struct job){ .name = "alone", .alone = true, .minutes = 30 });
