@@ -108,6 +108,23 @@ static int check_time(void *arg, const char *field, const json_t *value)
 	return 0;
 }
 
+static int check_quota(const struct checking *c, const struct amount_of_limits *asks)
+{
+	const struct quota *quota = &c->q->quota;
+	auto_sbuf struct sbuf why = SBUF(LIMIT_STATUS_TEXT);
+	struct quota_hit hit;
+
+	for (int of = LIMIT_GPUS; quota->some && of < LIMIT__COUNT; of++) {
+		int64_t cohort = quota->borrows ? queues_cohort(c->s->api, c->q, of) : 0;
+
+		if (!quota_can_never(quota, of, asks->v[of], cohort, &hit))
+			continue;
+		quota_most_text(&hit, c->q->name, quota->cohort, &why);
+		return submission_forbid(c->s, c->e, "%s: it could never start", why.p);
+	}
+	return 0;
+}
+
 static int check_asks(void *arg, const struct amount_of_limits *asks)
 {
 	const struct checking *c = arg;
@@ -115,7 +132,7 @@ static int check_asks(void *arg, const struct amount_of_limits *asks)
 	struct limit_hit hit;
 
 	if (!limits_impossible(&c->q->limits, asks, &hit))
-		return 0;
+		return check_quota(c, asks);
 	limit_most_text(&hit, c->q->name, &why);
 	return submission_forbid(c->s, c->e, "%s: it could never start", why.p);
 }
@@ -123,7 +140,9 @@ static int check_asks(void *arg, const struct amount_of_limits *asks)
 int submission_stay(struct submission *s, struct queue_known *q, struct err *e)
 {
 	struct checking c = { s, q, e };
-	struct queue_visit visit = { .time = check_time, .asks = q->limited ? check_asks : NULL, .arg = &c };
+	struct queue_visit visit = { .time = check_time,
+				     .asks = q->limited || q->quota.some ? check_asks : NULL,
+				     .arg = &c };
 
 	return queue_visit(s->req->kind, s->obj, &visit);
 }

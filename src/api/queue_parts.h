@@ -15,7 +15,7 @@
 #include "api/turn_guard.h"
 #include "base/map.h"
 #include "kinds/queue.h"
-#include "kinds/queue_limits.h"
+#include "kinds/queue_quota.h"
 #include "kinds/work_rules.h"
 
 #define TIME_NONE (-1)
@@ -25,7 +25,8 @@ struct queue_known {
 	char *name;
 	json_t *spec;
 	struct limits limits;
-	bool limited;                                         /* by any of them */
+	bool limited; /* by any of them */
+	struct quota quota;
 	bool limits_queued;                                   /* its work is counted */
 	struct limits_use use;                                /* LIMIT_QUEUED alone, if it is counted */
 	int64_t default_walltime, max_walltime, min_walltime; /* seconds, or TIME_NONE */
@@ -55,6 +56,8 @@ struct queues {
 /* --- queues.c --- */
 /* *ret (borrowed until a queue is written) is NULL if there is none. */
 int queues_find(struct api *api, const char *name, struct queue_known **ret, struct err *e);
+/* What the quotas of a queue's cohort are together. */
+int64_t queues_cohort(struct api *api, const struct queue_known *q, enum limit_of of);
 /* "batch, mcc" */
 void queues_list(struct api *api, struct sbuf *out);
 /* Whether so many more of the user's are too much.  1: yes, and *ret_hit says why. */

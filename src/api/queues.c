@@ -41,6 +41,7 @@ static void known_free(void *v)
 	free(q->name);
 	json_decref(q->spec);
 	limits_use_done(&q->use);
+	quota_done(&q->quota);
 	free(q);
 }
 
@@ -99,6 +100,7 @@ static struct queue_known *known_new(const json_t *obj)
 	q->spec = json_incref(json_object_get(obj, "spec"));
 	limits_read(&q->limits, json_object_get(q->spec, "limits"));
 	limits_use_init(&q->use);
+	quota_read(&q->quota, q->spec);
 	q->limited = json_object_size(json_object_get(q->spec, "limits")) > 0;
 	for (int scope = 0; scope < LIMIT_SCOPE__COUNT; scope++)
 		q->limits_queued |= q->limits.most[scope].v[LIMIT_QUEUED] >= 0;
@@ -156,6 +158,21 @@ int queues_find(struct api *api, const char *name, struct queue_known **ret, str
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int64_t queues_cohort(struct api *api, const struct queue_known *q, enum limit_of of)
+{
+	int64_t all = 0;
+	size_t pos = 0;
+	void *v;
+
+	while (map_next(&api_queues(api)->known, &pos, NULL, &v)) {
+		const struct quota *other = &((const struct queue_known *)v)->quota;
+
+		if (other->some && str_same(other->cohort, q->quota.cohort) && other->own.v[of] > 0)
+			all += other->own.v[of];
+	}
+	return all;
 }
 
 void queues_list(struct api *api, struct sbuf *out)

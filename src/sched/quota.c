@@ -2,40 +2,8 @@
 /* quota.c - see quota.h */
 #include "sched/quota.h"
 
-#include "base/jsonx.h"
 #include "base/mem.h"
 #include "sched/work.h"
-
-static enum reclaim read_reclaim(const char *word)
-{
-	static const char *const words[] = {
-		[RECLAIM_ANY] = "Any", [RECLAIM_LOWER] = "LowerPriority", [RECLAIM_NEVER] = "Never"
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (streq(words[i], word))
-			return (enum reclaim)i;
-	return RECLAIM_ANY;
-}
-
-void quota_read(struct quota *q, const json_t *spec)
-{
-	const char *cohort = jsonx_str_or(spec, "cohort", "");
-
-	quota_done(q);
-	q->some = json_object_size(json_object_get(spec, "quota")) > 0;
-	q->cohort = *cohort ? xstrdup(cohort) : NULL;
-	q->borrows = q->cohort && jsonx_bool_or(spec, "borrowing", true);
-	q->reclaim = read_reclaim(jsonx_str_or(spec, "reclaim", ""));
-	limits_read_amount(&q->own, json_object_get(spec, "quota"));
-	limits_read_amount(&q->borrow, json_object_get(spec, "borrowingLimit"));
-}
-
-void quota_done(struct quota *q)
-{
-	free(q->cohort);
-	*q = (struct quota){ 0 };
-}
 
 /* What the cohort has and uses of something; queues without a quota for it have none to lend and take none. */
 static void count_cohort(const struct map *queues, const char *cohort, enum limit_of of, int64_t *ret_all,
@@ -81,6 +49,21 @@ static bool is_exceeded(const struct map *queues, const struct queue *q, enum li
 	return all_used + wanted > all;
 }
 
+bool quota_impossible(const struct map *queues, const struct queue *q, const struct amount_of_limits *a,
+		      struct quota_hit *ret)
+{
+	for (int of = LIMIT_GPUS; q->quota.some && of < LIMIT__COUNT; of++) {
+		int64_t all = 0;
+		int64_t ignored;
+
+		if (q->quota.borrows)
+			count_cohort(queues, q->quota.cohort, of, &all, &ignored);
+		if (quota_can_never(&q->quota, of, a->v[of], all, ret))
+			return true;
+	}
+	return false;
+}
+
 bool quota_exceeded(const struct map *queues, const struct queue *q, const struct amount_of_limits *a,
 		    struct quota_hit *ret)
 {
@@ -92,14 +75,8 @@ bool quota_exceeded(const struct map *queues, const struct queue *q, const struc
 
 void quota_hit_text(const struct quota_hit *h, const struct queue *q, struct sbuf *out)
 {
-	if (h->what == QUOTA_COHORT)
-		sbuf_addf(out, "cohort %s has ", q->quota.cohort);
-	else
-		sbuf_addf(out, "queue %s may use ", q->name);
-	limit_amount_text(h->of, h->most, out);
-	sbuf_adds(out, h->what == QUOTA_COHORT     ? " in all, of which "
-		       : h->what == QUOTA_BORROWED ? " with what it may borrow, "
-						   : ", its quota, ");
+	quota_may_text(h, q->name, q->quota.cohort, out);
+	sbuf_adds(out, h->what == QUOTA_COHORT ? ", of which " : ", ");
 	limit_number_text(h->of, h->used, out);
 	sbuf_adds(out, h->used == 1 ? " is in use, and this needs " : " are in use, and this needs ");
 	limit_number_text(h->of, h->wanted, out);

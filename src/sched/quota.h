@@ -8,35 +8,17 @@
 #ifndef STOKER_SCHED_QUOTA_H
 #define STOKER_SCHED_QUOTA_H
 
-#include "kinds/queue_limits.h"
+#include "kinds/queue_quota.h"
 
 struct work;
 struct queue;
 
-/* Of which work of other queues of its cohort one takes back what is its own. */
-enum reclaim { RECLAIM_ANY, RECLAIM_LOWER, RECLAIM_NEVER };
-
-struct quota {
-	bool some;    /* false: the queue has none, and nothing else here counts */
-	char *cohort; /* or NULL: nobody lends it anything */
-	bool borrows;
-	enum reclaim reclaim;
-	struct amount_of_limits own;    /* -1: not counted */
-	struct amount_of_limits borrow; /* most beyond that; -1: no limit */
-};
-/* From a Queue's spec, which may be NULL. */
-void quota_read(struct quota *q, const json_t *spec);
-void quota_done(struct quota *q);
-
-/* What keeps a work from starting. */
-struct quota_hit {
-	enum { QUOTA_OWN, QUOTA_BORROWED, QUOTA_COHORT } what; /* it may not borrow; no more; nobody has more to lend */
-	enum limit_of of;
-	int64_t most, used, wanted;
-};
 /* `queues` is a map of all. */
 bool quota_exceeded(const struct map *queues, const struct queue *q, const struct amount_of_limits *a,
 		    struct quota_hit *ret);
+/* Whether it is more than the queue could use if nothing else ran: it can never start. */
+bool quota_impossible(const struct map *queues, const struct queue *q, const struct amount_of_limits *a,
+		      struct quota_hit *ret);
 void quota_hit_text(const struct quota_hit *h, const struct queue *q, struct sbuf *out);
 
 /* Whether it would be within its queue's quota. */

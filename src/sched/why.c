@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "sched/parts.h"
 #include "sched/why_parts.h"
+#include "sched/world_parts.h"
 
 static const struct {
 	enum work_hold hold;
@@ -312,7 +313,15 @@ static void say_share(const struct why_view *v, struct sbuf *out)
 
 static void say_quota(const struct why_view *v, struct sbuf *out)
 {
-	quota_hit_text(&v->work->quota, v->work->queue, out);
+	const struct work *work = v->work;
+	struct quota_hit never;
+
+	if (!quota_impossible(&v->world->queues, work->queue, &work->asks, &never)) {
+		quota_hit_text(&work->quota, work->queue, out);
+		return;
+	}
+	quota_most_text(&never, work->queue->name, work->queue->quota.cohort, out);
+	sbuf_adds(out, ": it can never start in this queue");
 }
 
 static bool count_victim(void *arg, struct work *work)

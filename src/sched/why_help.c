@@ -140,7 +140,20 @@ static void help_share(const struct why_view *v, struct sbuf *out)
 static void help_quota(const struct why_view *v, struct sbuf *out)
 {
 	const struct queue *q = v->work->queue;
+	struct quota_hit never;
 
+	if (quota_impossible(&v->world->queues, q, &v->work->asks, &never)) {
+		if (never.most > 0) {
+			begin(out);
+			sbuf_adds(out, "ask for at most ");
+			limit_amount_text(never.of, never.most, out);
+		}
+		begin(out);
+		sbuf_addf(out, "an admin raises spec.%s of queue %s",
+			  never.what == QUOTA_BORROWED ? "borrowingLimit" : "quota", q->name);
+		help_move(v, out);
+		return;
+	}
 	begin(out);
 	sbuf_adds(out, v->work->quota.what == QUOTA_COHORT ? "it goes on when other work of the cohort ends"
 							   : "it goes on when other work of the queue ends");

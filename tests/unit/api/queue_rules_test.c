@@ -396,6 +396,30 @@ TEST("what a queue's limits can never hold is refused: a pod, a template, a gang
 	server_done(&s);
 }
 
+TEST("what a queue's quota and what it may borrow can never hold is refused")
+{
+	struct server s = lab_new();
+
+	make_queue(&s, "own", "'quota':{'gpus':2}");
+	make_queue(&s, "a", "'quota':{'gpus':2},'cohort':'c','borrowingLimit':{'gpus':1}");
+	make_queue(&s, "b", "'quota':{'gpus':4},'cohort':'c'");
+	CHECK(!made(&s, &ci, "v1/pods", "{'metadata':{'name':'p'," IN_("own") "},'spec':{" ASKS("3") "}}"));
+	CHECK_INT(s.code, 403);
+	CHECK_STR(s.message,
+		  "pods \"p\" is forbidden: queue own may use 2 GPUs, its quota, and this needs 3: it could never "
+		  "start");
+	CHECK(made(&s, &ci, "v1/pods", "{'metadata':{'name':'p'," IN_("own") "},'spec':{" ASKS("2") "}}"));
+	CHECK(!made(&s, &ci, "v1/pods", "{'metadata':{'name':'q'," IN_("a") "},'spec':{" ASKS("4") "}}"));
+	CHECK_STR(s.message,
+		  "pods \"q\" is forbidden: queue a may use 3 GPUs with what it may borrow and this needs 4: it could "
+		  "never start");
+	CHECK(made(&s, &ci, "v1/pods", "{'metadata':{'name':'q'," IN_("a") "},'spec':{" ASKS("3") "}}"));
+	CHECK(!made(&s, &ci, "v1/pods", "{'metadata':{'name':'r'," IN_("b") "},'spec':{" ASKS("7") "}}"));
+	CHECK(strstr(s.message, "cohort c has 6 GPUs in all and this needs 7: it could never start") != NULL);
+	CHECK(made(&s, &ci, "v1/pods", "{'metadata':{'name':'r'," IN_("b") "},'spec':{" ASKS("6") "}}"));
+	server_done(&s);
+}
+
 TEST("so many jobs in a queue and no more: in all, per user, in one turn, across a restart")
 {
 	struct server s = lab_new();

@@ -430,6 +430,27 @@ TEST("why: a gang larger than the empty machine can never start; one that waits 
 	lab_done(&l);
 }
 
+TEST("why: more than a quota, and what may be borrowed, can never start")
+{
+	struct lab l = lab_new(1, 8, "64");
+
+	add_queue(&l, "a", "{'quota':{'gpus':2},'cohort':'c','borrowingLimit':{'gpus':1}}");
+	add_queue(&l, "b", "{'quota':{'gpus':4},'cohort':'c'}");
+	add_queue(&l, "own", "{'quota':{'gpus':2}}");
+	add(&l, &(struct job){ .name = "j", .queue = "a", .gpus = 4 });
+	add(&l, &(struct job){ .name = "k", .queue = "b", .gpus = 7 });
+	add(&l, &(struct job){ .name = "m", .queue = "own", .gpus = 3 });
+	pass(&l);
+	CHECK(strstr(ask(&l, "j"), "queue a may use 3 GPUs with what it may borrow and this needs 4: it can never "
+				   "start in this queue | ask for at most 3 GPUs; or an admin raises "
+				   "spec.borrowingLimit of queue a; or ") != NULL);
+	CHECK(strstr(ask(&l, "k"), "cohort c has 6 GPUs in all and this needs 7: it can never start in this queue") !=
+	      NULL);
+	CHECK(strstr(ask(&l, "m"), "queue own may use 2 GPUs, its quota, and this needs 3: it can never start") !=
+	      NULL);
+	lab_done(&l);
+}
+
 TEST("why: nodes that somebody wants, or has, for himself")
 {
 	struct lab l = lab_new(1, 4, "8");
