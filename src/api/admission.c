@@ -22,6 +22,7 @@
 #include "api/priority.h"
 #include "api/queue_rules.h"
 #include "api/quota.h"
+#include "api/reservation_check.h"
 #include "api/service_address.h"
 #include "api/stored.h"
 #include "api/verbs.h"
@@ -160,6 +161,7 @@ static const struct admit_rule rules[] = {
 	{ "stoker.dev", "pbsservers", pbs_admit_server },
 	{ "", "nodes", pbs_admit_node },
 	{ "stoker.dev", "queues", pbs_admit_queue },
+	{ "stoker.dev", "reservations", reservation_admit },
 	{ NULL, NULL, owner_cycle_admit },
 	{ NULL, NULL, admit_work_rules },
 };

@@ -325,8 +325,11 @@ bool usage_time(const char *text, int64_t now, int64_t *ret)
 		const char *end = strptime(text, forms[i], &tm);
 
 		if (end && !*end) {
+			int day = tm.tm_mday;
+
 			*ret = (int64_t)mktime(&tm);
-			return *ret >= 0;
+			/* The 31st of a month with 30 days is made another day. */
+			return *ret >= 0 && tm.tm_mday == day;
 		}
 	}
 	if (!clock_parse_duration(text, &v) || v > now)
