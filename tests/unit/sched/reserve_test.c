@@ -65,7 +65,7 @@ TEST("a reservation is for its users, and later ones are for what ends before")
 	settle(&c);
 	CHECK_STR(node_of(&c, "b"), "-");
 	CHECK_STR(node_of(&c, "c"), "n");
-	make_reservation(&c, "old", "{'start':'2000-01-01T00:00:00Z','duration':'1h','gpus':2}");
+	make_reservation(&c, "old", "{'start':'2000-01-01T00:00:00Z','duration':'1h','nodes':['n']}");
 	CHECK_STR(phase_of(&c, "old"), "Ended");
 	cluster_done(&c);
 }
