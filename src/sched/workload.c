@@ -9,6 +9,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "base/yamlx.h"
+#include "kinds/rest.h"
 #include "sched/account.h"
 
 #define CHOICES_MOST 16
@@ -406,6 +407,33 @@ static int read_user(struct workload *w, const json_t *user, uint64_t *random, s
 	return 0;
 }
 
+/* "weigth": what a queue has instead. */
+static int no_such_queue_field(const char *name, struct err *e)
+{
+	const struct message *spec = message_field(kind_queue.message, "spec")->msg;
+	auto_sbuf struct sbuf names = SBUF(2048);
+
+	for (size_t i = 0; i < spec->nfields; i++)
+		sbuf_addf(&names, ", %s", spec->fields[i].name);
+	return err_set(e, ERR_INVALID, "%s: no such field; a queue has name%s", name, names.p);
+}
+
+/* Its fields are those of a Queue's spec, and its name. */
+static int check_queue(const json_t *queue, struct err *e)
+{
+	const struct message *spec = message_field(kind_queue.message, "spec")->msg;
+	json_auto_t *copy = json_deep_copy(queue);
+	struct decode_report report = { 0 };
+	int r;
+
+	json_object_del(copy, "name");
+	r = message_decode(spec, copy, &report, e);
+	if (r == 0 && report.unknown)
+		r = no_such_queue_field(json_string_value(json_array_get(report.unknown, 0)), e);
+	json_decref(report.unknown);
+	return r < 0 ? -1 : message_validate(spec, copy, NULL, e);
+}
+
 static int read_queues(struct workload *w, const json_t *queues, struct err *e)
 {
 	json_t *queue;
@@ -417,7 +445,51 @@ static int read_queues(struct workload *w, const json_t *queues, struct err *e)
 
 		if (!name)
 			return err_set(e, ERR_INVALID, "queues[%zu].name: required", i);
+		if (check_queue(queue, e) < 0)
+			return err_prefix(e, "queues[%zu]", i);
 		json_object_set(w->queues, name, queue);
+	}
+	return 0;
+}
+
+/* A name that is mistyped would be a queue of its own, with rules that nobody wrote. */
+static int check_queue_name(const struct workload *w, const char *name, struct err *e)
+{
+	auto_sbuf struct sbuf names = SBUF(2048);
+	const char *one;
+	json_t *v;
+
+	if (streq(name, "batch") || json_object_get(w->queues, name))
+		return 0;
+	json_object_foreach (w->queues, one, v)
+		if (!streq(one, "batch"))
+			sbuf_addf(&names, ", %s", one);
+	return err_set(e, ERR_INVALID, "queue: \"%s\" is not described under queues; there are batch%s", name, names.p);
+}
+
+/* What each part of a description must be. */
+static int check_parts(const json_t *doc, struct err *e)
+{
+	static const struct {
+		const char *name, *what;
+		json_type type;
+	} parts[] = { { "seed", "a whole number", JSON_INTEGER },
+		      { "nodes", "a text like 4x8", JSON_STRING },
+		      { "queues", "a list", JSON_ARRAY },
+		      { "users", "a list", JSON_ARRAY } };
+	const char *key;
+	json_t *v;
+
+	json_object_foreach ((json_t *)doc, key, v) {
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(parts) && !streq(key, parts[i].name))
+			i++;
+		if (i == ARRAY_SIZE(parts))
+			return err_set(e, ERR_INVALID, "%s: no such field; there are seed, nodes, queues and users",
+				       key);
+		if (json_typeof(v) != parts[i].type)
+			return err_set(e, ERR_INVALID, "%s: must be %s", key, parts[i].what);
 	}
 	return 0;
 }
@@ -426,20 +498,17 @@ static int read_document(struct workload *w, const json_t *doc, struct err *e)
 {
 	uint64_t random = (uint64_t)jsonx_int_or(doc, "seed", 1) * 2654435761u + 88172645463325252u;
 	const char *nodes = json_string_value(json_object_get(doc, "nodes"));
-	const char *key;
 	json_t *v;
 	size_t i;
 
-	json_object_foreach ((json_t *)doc, key, v)
-		if (!streq(key, "seed") && !streq(key, "nodes") && !streq(key, "queues") && !streq(key, "users"))
-			return err_set(e, ERR_INVALID, "%s: no such field; there are seed, nodes, queues and users",
-				       key);
+	if (check_parts(doc, e) < 0)
+		return -1;
 	if (nodes && workload_nodes(nodes, &w->nodes, e) < 0)
 		return err_prefix(e, "nodes");
 	if (read_queues(w, json_object_get(doc, "queues"), e) < 0)
 		return -1;
 	json_array_foreach (json_object_get(doc, "users"), i, v)
-		if (read_user(w, v, &random, e) < 0)
+		if (check_queue_name(w, jsonx_str_or(v, "queue", "batch"), e) < 0 || read_user(w, v, &random, e) < 0)
 			return err_prefix(e, "users[%zu]", i);
 	return 0;
 }
@@ -496,10 +565,10 @@ int workload_nodes(const char *text, json_t **ret, struct err *e)
 		auto_free char *one = xstrndup(p, comma ? (size_t)(comma - p) : strlen(p));
 		long amounts[4] = { 0, 0, 1024, 16384 }; /* so much that GPUs decide */
 
-		if (!read_amounts(one, amounts) || amounts[1] > CARDS_MOST)
+		if (!read_amounts(one, amounts) || !amounts[0] || amounts[1] > CARDS_MOST)
 			return err_set(e, ERR_INVALID,
-				       "\"%s\" is not NODESxGPUS, NODESxGPUSxCPUS or NODESxGPUSxCPUSxGIB with up to %d "
-				       "nodes and %d GPUs each, like 4x8",
+				       "\"%s\" is not NODESxGPUS, NODESxGPUSxCPUS or NODESxGPUSxCPUSxGIB with 1 to %d "
+				       "nodes and up to %d GPUs each, like 4x8",
 				       one, WORKLOAD_MOST / 100, CARDS_MOST);
 		for (long i = 0; i < amounts[0]; i++)
 			json_array_append_new(nodes, make_node(json_array_size(nodes), amounts));

@@ -69,8 +69,16 @@ TEST("workload: mistakes are named with their place and value")
 		{ 'g', "users=5,gpus=8-1", "gpus: \"8-1\" is not a number, a range like 1-8 or a choice like 1|2|8" },
 		{ 'g', "users", "\"users\" has no value: write users=VALUE" },
 		{ 'n', "4",
-		  "\"4\" is not NODESxGPUS, NODESxGPUSxCPUS or NODESxGPUSxCPUSxGIB with up to 100000 nodes "
-		  "and 64 GPUs each, like 4x8" },
+		  "\"4\" is not NODESxGPUS, NODESxGPUSxCPUS or NODESxGPUSxCPUSxGIB with 1 to 100000 nodes "
+		  "and up to 64 GPUs each, like 4x8" },
+		{ 'n', "0x4",
+		  "\"0x4\" is not NODESxGPUS, NODESxGPUSxCPUS or NODESxGPUSxCPUSxGIB with 1 to 100000 nodes "
+		  "and up to 64 GPUs each, like 4x8" },
+		{ 'y', "queues: [{name: q, weight: -1}]",
+		  "queues[0]: weight: Invalid value: -1: must be greater than or equal to 1" },
+		{ 'y', "queues: [{name: q}]\nusers: [{name: a, queue: p}]",
+		  "users[0]: queue: \"p\" is not described under queues; there are batch, q" },
+		{ 'y', "nodes: 4", "nodes: must be a text like 4x8" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -89,6 +97,17 @@ TEST("workload: mistakes are named with their place and value")
 		CHECK_STR(e.text, rows[i].want);
 		workload_done(&w);
 	}
+}
+
+TEST("workload: a field that no queue has is refused, with those it has")
+{
+	struct err e = ERR_INIT;
+	struct workload w;
+
+	workload_init(&w);
+	CHECK_INT(workload_read_yaml(&w, STR("queues: [{name: q, weigth: 2}]"), &e), -1);
+	CHECK(str_starts(e.text, "queues[0]: weigth: no such field; a queue has name, type, priority, "));
+	workload_done(&w);
 }
 
 TEST("outcome: waits, use and shares of a run, and its pictures")
