@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/quantity.h"
 #include "kinds/walltime.h"
 
 json_t *queue_rows(const json_t *items, const char *ns, size_t *ret_others)
@@ -24,14 +25,19 @@ void queue_size_text(const json_t *row, struct sbuf *out)
 {
 	int64_t pods = jsonx_int_or(row, "size", 1);
 	int64_t gpus = jsonx_int_or(row, "gpus", 0);
+	int64_t memory = jsonx_int_or(row, "memory", 0);
+	char text[QUANTITY_TEXT];
 	double cpus = (double)jsonx_int_or(row, "cpuMilli", 0) / 1000;
 
+	quantity_bytes_text(memory, text);
 	if (pods != 1)
 		sbuf_addf(out, "%lld pods, ", (long long)pods);
 	if (gpus)
 		sbuf_addf(out, "%lld GPU%s", (long long)gpus, gpus == 1 ? "" : "s");
-	else
+	else if (cpus > 0 || !memory)
 		sbuf_addf(out, "%g CPU%s", cpus, cpus == 1 ? "" : "s");
+	else
+		sbuf_addf(out, "%s of memory", text);
 }
 
 /* The first is left out where all are of one. */

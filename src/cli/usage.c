@@ -60,6 +60,8 @@ static const struct opt usage_opts[] = {
 static int read_time(const char *option, const char *text, int64_t now, int64_t fallback, int64_t *ret, struct err *e)
 {
 	*ret = fallback;
+	if (text && usage_no_day(text))
+		return err_set(e, ERR_BAD_REQUEST, "--%s: %s: there is no such day", option, text);
 	if (text && !usage_time(text, now, ret))
 		return err_set(e, ERR_BAD_REQUEST,
 			       "--%s: \"%s\" is no time; 7d, 12h, 2026-11-01, 2026-11 and \"2026-11-01 14:00\" are",
@@ -84,6 +86,8 @@ static int usage_path(const struct usage_settings *s, struct sbuf *path, struct 
 	if (read_time("until", s->until, now, now, &to, e) < 0 ||
 	    read_time("since", s->since, now, to - WEEK, &from, e) < 0)
 		return -1;
+	if (from > now)
+		return err_set(e, ERR_BAD_REQUEST, "--since: %s is in the future", s->since);
 	if (to < from)
 		return err_set(e, ERR_BAD_REQUEST, "--until is before --since");
 	sbuf_addf(path, "/apis/stoker.dev/v1/usage?by=%s&from=%lld&to=%lld", s->by ? s->by : "user", (long long)from,

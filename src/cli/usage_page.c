@@ -337,3 +337,14 @@ bool usage_time(const char *text, int64_t now, int64_t *ret)
 	*ret = now - v;
 	return true;
 }
+
+bool usage_no_day(const char *text)
+{
+	struct tm tm = { .tm_isdst = -1 };
+	int day;
+
+	if (!strptime(text, "%Y-%m-%d", &tm))
+		return false;
+	day = tm.tm_mday;
+	return mktime(&tm) != -1 && tm.tm_mday != day;
+}

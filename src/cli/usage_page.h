@@ -17,5 +17,7 @@ void usage_shares(const json_t *doc, bool colours, int width, struct sbuf *out);
 
 /* "7d" before now, 2026-11-01, "2026-11-01 14:00" in local time, or RFC 3339; false if it is none of them. */
 bool usage_time(const char *text, int64_t now, int64_t *ret);
+/* It has the form of a date, of a day that its month does not have. */
+bool usage_no_day(const char *text);
 
 #endif

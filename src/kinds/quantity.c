@@ -209,3 +209,17 @@ int64_t quantity_milli(const struct quantity *q)
 {
 	return scaled_up(q->nano, NANO / 1000);
 }
+
+void quantity_bytes_text(int64_t bytes, char out[QUANTITY_TEXT])
+{
+	const int64_t mi = (int64_t)1 << 20;
+	const int64_t gi = (int64_t)1 << 30;
+	struct quantity q = { .nano = (__int128)bytes * 1000000000, .format = 'b' };
+
+	if (bytes % mi == 0 || bytes < mi)
+		quantity_text(&q, out);
+	else if (bytes < gi)
+		snprintf(out, QUANTITY_TEXT, "%lldMi", (long long)(bytes / mi));
+	else
+		snprintf(out, QUANTITY_TEXT, "%lld.%lldGi", (long long)(bytes / gi), (long long)(bytes % gi * 10 / gi));
+}

@@ -19,6 +19,9 @@ struct quantity {
 bool quantity_parse(const char *text, struct quantity *ret);
 /* The canonical text Kubernetes would store: "0.5" is "500m", "1024Mi" is "1Gi". */
 void quantity_text(const struct quantity *q, char out[QUANTITY_TEXT]);
+/* Bytes for people to read, and to ask for: 16Gi, 512Mi, and of what is no whole number of MiB a tenth of a Gi or a Mi
+ * less rather than more: 23.2Gi. */
+void quantity_bytes_text(int64_t bytes, char out[QUANTITY_TEXT]);
 int quantity_cmp(const struct quantity *a, const struct quantity *b);
 /* Adds b (`times` of it: -1 takes it away).  A sum is written as its first part that is not zero was. */
 void quantity_add(struct quantity *sum, const struct quantity *b, int times);

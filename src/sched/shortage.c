@@ -19,7 +19,7 @@ static bool is_bytes(size_t resource)
 
 void space_number_text(size_t resource, int64_t n, struct sbuf *out)
 {
-	struct quantity q = { .nano = (__int128)n * 1000000000, .format = is_bytes(resource) ? 'b' : 'd' };
+	struct quantity q = { .nano = (__int128)n * 1000000000, .format = 'd' };
 	char text[QUANTITY_TEXT];
 
 	if (resource == RESOURCE_CPU) {
@@ -28,7 +28,10 @@ void space_number_text(size_t resource, int64_t n, struct sbuf *out)
 	}
 	if (resource == RESOURCE_NODE)
 		q.nano /= NODE_WHOLE;
-	quantity_text(&q, text);
+	if (is_bytes(resource))
+		quantity_bytes_text(n, text);
+	else
+		quantity_text(&q, text);
 	sbuf_adds(out, text);
 }
 

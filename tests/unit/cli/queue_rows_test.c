@@ -64,3 +64,24 @@ TEST("queue: what runs, waits and is held, each in its row; what may not be seen
 	CHECK(strstr(all, "-          batch    1  -      ben   8 GPUs"));
 	CHECK(strstr(all, "second in queue"));
 }
+
+TEST("queue: the size of work that asks only for memory is that")
+{
+	static const struct {
+		const char *row, *want;
+	} rows[] = {
+		{ "{'size':1,'memory':25006358528}", "23.2Gi of memory" },
+		{ "{'size':2,'memory':1073741824}", "2 pods, 1Gi of memory" },
+		{ "{'size':1,'memory':1000000000}", "953Mi of memory" },
+		{ "{'size':1,'cpuMilli':500,'memory':1073741824}", "0.5 CPUs" },
+		{ "{'size':1}", "0 CPUs" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_sbuf struct sbuf out = SBUF(128);
+		json_auto_t *row = sample_json(rows[i].row);
+
+		queue_size_text(row, &out);
+		CHECK_STR(out.p, rows[i].want);
+	}
+}

@@ -115,6 +115,8 @@ TEST("times are days, months, hours of a day, or a while ago")
 	};
 
 	in_utc();
+	CHECK(usage_no_day("2026-11-31") && usage_no_day("2026-02-29 12:00"));
+	CHECK(!usage_no_day("2026-11-30") && !usage_no_day("2026-11") && !usage_no_day("soon"));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		int64_t t = -1;
 
