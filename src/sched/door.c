@@ -168,15 +168,24 @@ static const char *find_source(void *arg, unsigned holds)
 	return NULL;
 }
 
+static char *name_within(struct door *d, const struct work *work, const char *ns, char between)
+{
+	const struct feed_pod *p = first_pod(d, work);
+
+	return p && streq(p->ns, ns) ? name_work(d, work, between) : NULL;
+}
+
+char *door_name(struct door *d, const struct work *work, const char *ns)
+{
+	return name_within(d, work, ns, '/');
+}
+
 static const char *name_other(void *arg, const struct work *other)
 {
 	const struct reader *r = arg;
-	const struct feed_pod *p = first_pod(r->door, other);
 
-	if (!p || !streq(p->ns, r->ns))
-		return NULL;
 	free(r->door->name);
-	r->door->name = name_work(r->door, other, ' ');
+	r->door->name = name_within(r->door, other, r->ns, ' ');
 	return r->door->name;
 }
 

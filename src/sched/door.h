@@ -25,6 +25,8 @@ void door_free(struct door *d);
 /* The accounts: without them there are no answers about use. */
 void door_set_books(struct door *d, struct books *b);
 struct scheduler *door_scheduler(struct door *d);
+/* "job/a1", what a work is called for those of a namespace; a new text, or NULL: it is of another. */
+char *door_name(struct door *d, const struct work *work, const char *ns);
 /* Something has changed that expected starts may depend on. */
 void door_touch(struct door *d);
 

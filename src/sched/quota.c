@@ -123,3 +123,8 @@ bool quota_may_evict(const struct work *w, const struct work *victim, bool *ret_
 	return other->some && mine->cohort && str_same(mine->cohort, other->cohort) && mine->reclaim != RECLAIM_NEVER &&
 	       quota_is_own(w);
 }
+
+bool quota_gives_back(const struct work *victim, const struct work *w)
+{
+	return victim->queue != w->queue && victim->queue->quota.some;
+}

@@ -26,6 +26,8 @@ bool quota_is_own(const struct work *w);
 /* Whether the victim may be evicted for the work as far as quotas are concerned; *ret_any: also if its priority is not
  * lower. */
 bool quota_may_evict(const struct work *w, const struct work *victim, bool *ret_any);
+/* Of one that may be: because its queue has borrowed, not for its priority alone. */
+bool quota_gives_back(const struct work *victim, const struct work *w);
 /* As if it no longer used anything (-1), and as it is again (1). */
 void quota_count(struct work *w, int sign);
 

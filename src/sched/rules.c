@@ -161,10 +161,12 @@ static void on_synced(void *arg)
 static void read_after(struct rules *r, const json_t *obj, struct work_facts *f)
 {
 	const char *why = "";
+	bool stuck = false;
 
-	if (waiters_ask(r->waiters, obj, &why))
+	if (waiters_ask(r->waiters, obj, &why, &stuck))
 		return;
 	f->holds |= HOLD_AFTER;
+	f->stuck |= stuck;
 	sbuf_addf(&r->words, "%s%s", r->words.n ? "; " : "", why);
 	f->after = r->words.p;
 }
@@ -213,13 +215,20 @@ void rules_read(struct rules *r, const json_t *pod, struct pod_work *pw)
 	}
 }
 
+static bool waits_for_others(const json_t *obj)
+{
+	const char *after = work_note(obj, AFTER_ANNOTATION);
+
+	return *after && !streq(after, work_note(obj, AFTER_MET_ANNOTATION));
+}
+
 const json_t *rules_source(const struct rules *r, const json_t *pod, unsigned holds)
 {
 	const json_t *latest = NULL;
 	const json_t *obj = pod;
 
 	for (int i = 0; obj && i < HIGHEST; i++) {
-		if (holds & work_holds(obj))
+		if (holds & work_holds(obj) || (holds & HOLD_AFTER && waits_for_others(obj)))
 			return obj;
 		if (!holds && work_not_before(obj) > (latest ? work_not_before(latest) : 0))
 			latest = obj;

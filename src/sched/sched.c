@@ -297,12 +297,26 @@ static void on_evicted(void *arg, const json_t *obj, const struct err *e)
 
 	(void)obj;
 	if (e->kind != ERR_NONE && e->kind != ERR_NOT_FOUND && p) {
-		log_warn("evict a pod for another of a higher priority: %s, looking again", e->text);
+		log_warn("evict a pod for another: %s, looking again", e->text);
 		p->work->evicted_for = NULL;
 		world_touch(s->world);
 		loop_timer_set(s->client->loop, &s->wake, RETRY_MS);
 	}
 	call_done(call);
+}
+
+static void note_preempted(struct sched *s, const json_t *pod, const struct feed_pod *p, const struct work *whom)
+{
+	auto_free char *name = door_name(s->door, whom, p->ns);
+	const char *other = streq(whom->user, p->work->user) ? "work of another namespace" : "work of another user";
+
+	if (p->work->gives_back)
+		events_note(s->events, pod, "Normal", "Preempted",
+			    "Preempted by %s: queue %s gives back what it borrowed", name ? name : other,
+			    p->work->queue->name);
+	else
+		events_note(s->events, pod, "Normal", "Preempted", "Preempted by %s, which has a higher priority",
+			    name ? name : other);
 }
 
 static void evict_pod(struct sched *s, const struct feed_pod *p, const struct work *whom)
@@ -317,8 +331,7 @@ static void evict_pod(struct sched *s, const struct feed_pod *p, const struct wo
 
 	s->client->ops->create(s->client, &ref, body, on_evicted, call_new(s, p->uid));
 	if (pod)
-		events_note(s->events, pod, "Normal", "Preempted", "Preempted by %s, which has a higher priority",
-			    whom->key);
+		note_preempted(s, pod, p, whom);
 }
 
 static void evict(struct sched *s, const struct decision *d)

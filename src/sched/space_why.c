@@ -236,6 +236,10 @@ static void say_too_large(const struct space *s, const struct shape *sh, const s
 		space_amount_text(s, r, sh->wants.v[r], out);
 		if (r == RESOURCE_GPU || r == RESOURCE_GPU_MEMORY)
 			shape_cards_text(sh, out);
+		if (r == RESOURCE_GPU_MEMORY && !amounts_get(&v->most, r)) {
+			sbuf_adds(out, ", and no GPU may be shared");
+			continue;
+		}
 		if (r == RESOURCE_GPU_MEMORY)
 			sbuf_adds(out, ", the largest has ");
 		else

@@ -391,7 +391,7 @@ static struct waiter *waiter_new(struct waiters *w, const json_t *obj, const cha
 	return one;
 }
 
-bool waiters_ask(struct waiters *w, const json_t *obj, const char **ret_why)
+bool waiters_ask(struct waiters *w, const json_t *obj, const char **ret_why, bool *ret_stuck)
 {
 	const char *text = work_note(obj, AFTER_ANNOTATION);
 	const char *uid = jsonx_str_or(obj, "metadata.uid", "");
@@ -413,6 +413,7 @@ bool waiters_ask(struct waiters *w, const json_t *obj, const char **ret_why)
 		}
 	}
 	*ret_why = one->words ? one->words : "";
+	*ret_stuck = one->verdict == DEPEND_STUCK;
 	return one->verdict == DEPEND_MET;
 }
 

@@ -106,6 +106,29 @@ struct shape *shape_in_need(struct world *w, const struct work *work)
 	return first;
 }
 
+/* Those that are being evicted for a work, and how many of them because their queues have borrowed. */
+struct victims {
+	const struct work *whom;
+	size_t n, borrowers;
+};
+
+static bool count_victim(void *arg, struct work *work)
+{
+	struct victims *v = arg;
+
+	v->n += work->evicted_for == v->whom;
+	v->borrowers += work->evicted_for == v->whom && work->gives_back;
+	return true;
+}
+
+static struct victims victims_of(struct world *w, const struct work *work)
+{
+	struct victims v = { .whom = work };
+
+	world_each_running(w, count_victim, &v);
+	return v;
+}
+
 /* ---- the condition ---- */
 
 static void name_impossible(struct world *w, const struct work *work, struct sbuf *out)
@@ -188,7 +211,9 @@ void why_condition(struct world *w, struct work *work, int64_t now_ms, struct sb
 		name_reserved(w, work, now_ms, out);
 		break;
 	case WHY_PREEMPTING:
-		sbuf_adds(out, "work of a lower priority is being evicted for it");
+		sbuf_adds(out, victims_of(w, work).borrowers
+				       ? "work of queues that have borrowed is being evicted for it"
+				       : "work of a lower priority is being evicted for it");
 		break;
 	case WHY_NOT_SEEN:
 	case WHY_STARTING:
@@ -324,25 +349,20 @@ static void say_quota(const struct why_view *v, struct sbuf *out)
 	sbuf_adds(out, ": it can never start in this queue");
 }
 
-static bool count_victim(void *arg, struct work *work)
-{
-	size_t *n = ((void **)arg)[1];
-
-	*n += work->evicted_for == ((void **)arg)[0];
-	return true;
-}
-
 static void say_preempting(const struct why_view *v, struct sbuf *out)
 {
-	size_t n = 0;
-	void *arg[] = { v->work, &n };
+	struct victims all = victims_of(v->world, v->work);
 
-	world_each_running(v->world, count_victim, arg);
-	if (n)
-		sbuf_addf(out, "%zu %s of a lower priority %s being evicted for it", n, n == 1 ? "job" : "jobs",
-			  n == 1 ? "is" : "are");
-	else
+	if (!all.n) {
 		sbuf_adds(out, "what was evicted for it has gone");
+		return;
+	}
+	sbuf_addf(out, "%zu %s%s %s being evicted for it", all.n, all.n == 1 ? "job" : "jobs",
+		  all.borrowers ? "" : " of a lower priority", all.n == 1 ? "is" : "are");
+	if (all.borrowers)
+		sbuf_adds(out, all.n == 1               ? ": its queue gives back what it borrowed"
+			       : all.borrowers == all.n ? ": their queues give back what they borrowed"
+							: ", some because their queues give back what they borrowed");
 }
 
 static void say_soon(const struct why_view *v, struct sbuf *out)
@@ -368,7 +388,8 @@ static void say_running(const struct why_view *v, struct sbuf *out)
 	sbuf_adds(out, "runs since ");
 	say_time(v->work->started_ms, v->now_ms, out);
 	if (v->work->evicted_for) {
-		sbuf_adds(out, " and is being evicted for work of a higher priority");
+		sbuf_adds(out, v->work->gives_back ? " and is being evicted: its queue gives back what it borrowed"
+						   : " and is being evicted for work of a higher priority");
 	} else if (end_ms == TIME_UNKNOWN) {
 		sbuf_adds(out, "; it has no walltime");
 	} else {

@@ -21,6 +21,19 @@ static void say_source(const struct why_view *v, unsigned holds, struct sbuf *ou
 	sbuf_addf(out, "%s%s -n %s", source ? "" : "pod/", source ? source : v->pod, v->ns);
 }
 
+/* What it waits for will not be. */
+static void help_stuck(const struct why_view *v, struct sbuf *out)
+{
+	begin(out);
+	sbuf_adds(out, "`kubectl annotate ");
+	say_source(v, HOLD_AFTER, out);
+	sbuf_adds(out,
+		  " " AFTER_ANNOTATION "-` lets it start without waiting for others; or a new workload of the name "
+		  "that it waits for is another chance; or `stoker kill ");
+	say_source(v, HOLD_AFTER, out);
+	sbuf_adds(out, "` gives it up");
+}
+
 static void help_held(const struct why_view *v, struct sbuf *out)
 {
 	/* No command knows of the system's: whoever set it takes the whole annotation away. */
@@ -39,7 +52,9 @@ static void help_held(const struct why_view *v, struct sbuf *out)
 			say_source(v, rows[i].holds, out);
 			sbuf_adds(out, rows[i].after);
 		}
-	if (holds & HOLD_AFTER) {
+	if (holds & HOLD_AFTER && v->work->stuck) {
+		help_stuck(v, out);
+	} else if (holds & HOLD_AFTER) {
 		begin(out);
 		sbuf_adds(out, "it goes on by itself when what it waits for has ended as it asked");
 	}
@@ -203,18 +218,30 @@ static void help_walltime(const struct why_view *v, struct sbuf *out)
 	sbuf_adds(out, " could start now");
 }
 
+/* "zone=b" is a label as it is, "large" one that is true. */
+static void help_property(const struct why_view *v, const char *property, struct sbuf *out)
+{
+	begin(out);
+	sbuf_addf(out, "an admin: `kubectl label node NAME %s%s` gives it to a node", property,
+		  strchr(property, '=') ? "" : "=true");
+	help_move(v, out);
+}
+
 static void help_no_room(const struct why_view *v, struct sbuf *out)
 {
 	auto_sbuf struct sbuf ignored = SBUF(1024);
 	const struct work *work = v->work;
 	bool gang = work->size > 1 && !work_has_begun(work);
 	const struct shape *sh = shape_in_need(v->world, v->work);
+	const char *missing = missing_property(v);
 
-	if (gang)
+	if (missing)
+		help_property(v, missing, out);
+	else if (gang)
 		help_fewer(v, out);
 	else if (sh)
 		help_ask_less(v, sh, out);
-	if (sh && shape_wants(sh, RESOURCE_GPU) && !say_too_much(v, &ignored)) {
+	if (!missing && sh && shape_wants(sh, RESOURCE_GPU) && !say_too_much(v, &ignored)) {
 		begin(out);
 		sbuf_adds(out, "`stoker gpus` shows who has the GPUs");
 	}
@@ -227,6 +254,17 @@ static void help_reserved(const struct why_view *v, struct sbuf *out)
 		help_ask_less(v, v->work->members[0].seat.shape, out);
 }
 
+/* Whether it wants a part of a GPU where nobody shares any. */
+static bool wants_shared(const struct why_view *v)
+{
+	const struct work *work = v->work;
+
+	for (size_t i = 0; i < work->n; i++)
+		if (shape_wants(work->members[i].seat.shape, RESOURCE_GPU_MEMORY) > 0)
+			return space_total(world_space(v->world), RESOURCE_GPU_MEMORY) == 0;
+	return false;
+}
+
 static void help_impossible(const struct why_view *v, struct sbuf *out)
 {
 	const struct work *work = v->work;
@@ -234,6 +272,12 @@ static void help_impossible(const struct why_view *v, struct sbuf *out)
 	int64_t most =
 		too_many && members_alike(work) ? space_holds(world_space(v->world), work->members[0].seat.shape) : 0;
 
+	if (wants_shared(v)) {
+		begin(out);
+		sbuf_adds(out, "an admin: `stoker serve --share-gpus 0,1` (or all) says which GPUs pods may share; or "
+			       "ask for whole GPUs (nvidia.com/gpu)");
+		return;
+	}
 	if (!too_many) {
 		begin(out);
 		sbuf_adds(out, "ask for no more than the largest node has, or split it into several pods");

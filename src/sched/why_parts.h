@@ -42,6 +42,8 @@ void say_reserved(const struct why_view *v, struct sbuf *out);
 void say_block(const struct block *b, const struct work *work, int64_t now_ms, struct sbuf *out);
 /* All its members ask for the same. */
 bool members_alike(const struct work *work);
+/* A property that its queue's nodes must have and no node has, or NULL. */
+const char *missing_property(const struct why_view *v);
 void say_impossible(const struct why_view *v, struct sbuf *out);
 /* Whether all nodes together have too little of something for a gang that starts at once; says so. */
 bool say_too_much(const struct why_view *v, struct sbuf *out);

@@ -141,6 +141,43 @@ static void say_ports(const struct shape *sh, struct sbuf *out)
 	sbuf_adds(out, sh->nports == 1 ? ", which is taken on every node" : ", not all of which are free on one node");
 }
 
+static void say_as_kubernetes(const struct why_view *v, struct shape *sh, struct sbuf *out)
+{
+	sbuf_adds(out, space_why(world_space(v->world), sh));
+	while (out->n && out->p[out->n - 1] == '.')
+		out->p[--out->n] = '\0';
+}
+
+const char *missing_property(const struct why_view *v)
+{
+	const struct space *space = world_space(v->world);
+	char **property = v->work->queue->properties;
+
+	for (; property && *property; property++) {
+		bool there = false;
+
+		for (size_t i = 0; i < space_node_slots(space) && !there; i++)
+			there = space_node_at(space, i) && node_has_property(space_node_at(space, i), *property);
+		if (!there)
+			break;
+	}
+	return property ? *property : NULL;
+}
+
+static void say_no_nodes(const struct why_view *v, struct shape *sh, struct sbuf *out)
+{
+	const struct queue *q = v->work->queue;
+	const char *missing = missing_property(v);
+
+	if (missing) {
+		sbuf_addf(out, "queue %s uses only nodes with property %s, which no node has", q->name, missing);
+		return;
+	}
+	if (q->properties)
+		sbuf_addf(out, "no node with the properties of queue %s takes it: ", q->name);
+	say_as_kubernetes(v, sh, out);
+}
+
 /* What one pod of it lacks; the resource, or SIZE_MAX. */
 static size_t say_shortage(const struct why_view *v, struct shape *sh, const char *who, struct sbuf *out)
 {
@@ -163,12 +200,10 @@ static size_t say_shortage(const struct why_view *v, struct shape *sh, const cha
 		sbuf_adds(out, "no more than there is");
 		break;
 	case SHORT_OF_NODES:
+		say_no_nodes(v, sh, out);
+		break;
 	case SHORT_OF_NEIGHBOURS:
-		if (v->work->queue->properties && s.what == SHORT_OF_NODES)
-			sbuf_addf(out, "no node with the properties of queue %s takes it: ", v->work->queue->name);
-		sbuf_adds(out, space_why(world_space(v->world), sh));
-		while (out->n && out->p[out->n - 1] == '.')
-			out->p[--out->n] = '\0';
+		say_as_kubernetes(v, sh, out);
 	}
 	return SIZE_MAX;
 }

@@ -52,6 +52,7 @@ struct work {
 	struct queue *queue;
 	char *user, *group;
 	char *after; /* with HOLD_AFTER: what it waits for, in words; or NULL */
+	bool stuck;  /* with HOLD_AFTER: that never comes true by itself */
 	int64_t priority;
 	int64_t submitted_ms, not_before_ms;
 	int64_t walltime_ms;
@@ -79,6 +80,7 @@ struct work {
 	bool hit_server;                 /* it is a limit of the PBSServer's, not of the queue's */
 	struct reservation *reservation; /* or NULL */
 	struct work *evicted_for;        /* it is being evicted; the other may be gone: only compare */
+	bool gives_back;                 /* then: because its queue has borrowed */
 	void *arg;                       /* the owner's */
 };
 

@@ -426,7 +426,8 @@ static bool is_same(const struct work *work, const struct work_facts *f)
 	       work->not_before_ms == f->not_before_ms && work->walltime_ms == f->walltime_ms &&
 	       (work->holds & ~(unsigned)HOLD_MEMBERS) == f->holds && work->may_preempt == f->may_preempt &&
 	       work->may_requeue == f->may_requeue && work->size == f->size && str_same(work->after, f->after) &&
-	       work->run_now == f->run_now && work->turn.own == f->own && (!f->place || work->turn.age == f->place);
+	       work->stuck == f->stuck && work->run_now == f->run_now && work->turn.own == f->own &&
+	       (!f->place || work->turn.age == f->place);
 }
 
 /* Where it stands among its owner's. */
@@ -469,6 +470,7 @@ struct work *world_work(struct world *w, const struct work_facts *f)
 	work->may_preempt = f->may_preempt;
 	work->may_requeue = f->may_requeue;
 	work->size = f->size;
+	work->stuck = f->stuck;
 	if (!str_same(work->after, f->after)) {
 		free(work->after);
 		work->after = f->after ? xstrdup(f->after) : NULL;

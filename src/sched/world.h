@@ -59,6 +59,7 @@ struct work_facts {
 	bool may_preempt, may_requeue;
 	size_t size;
 	const char *after; /* with HOLD_AFTER: what it waits for, in words; NULL */
+	bool stuck;        /* with HOLD_AFTER: that never comes true by itself */
 	bool pbs;          /* a PBS job's: the PBSServer's limits count it */
 	bool run_now;      /* before all others, even if its queue does not start anything */
 	int own;           /* higher goes first among its owner's */

@@ -269,6 +269,7 @@ static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct
 	n = preempt_plan(&view, work, &victims);
 	for (size_t i = 0; i < n; i++) {
 		victims[i]->evicted_for = work;
+		victims[i]->gives_back = quota_gives_back(victims[i], work);
 		backfill_evict(&p.check, victims[i]);
 		decide(d, (struct decision){ .what = DECIDE_EVICT, .work = victims[i], .whom = work });
 	}

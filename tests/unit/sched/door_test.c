@@ -199,3 +199,16 @@ TEST("door: the job whose pods wait has one event for all of them")
 	CHECK_INT(waiting_events(&c), 1);
 	cluster_done(&c);
 }
+
+TEST("door: what waits for itself is told how to let go of that")
+{
+	struct cluster c = cluster_new();
+	json_auto_t *rows = NULL;
+
+	make_pod(&c, "self", false, 1, ",'annotations':{'stoker.dev/after':'ok:pod/self'}");
+	settle(&c);
+	rows = ask(&c, "pod", "self");
+	CHECK(strstr(jsonx_str_or(json_array_get(rows, 0), "help", ""),
+		     "`kubectl annotate pod/self -n default stoker.dev/after-` lets it start"));
+	cluster_done(&c);
+}

@@ -328,3 +328,32 @@ TEST("a gang does not begin by pods of its name that are on their way out")
 	CHECK_STR(node_of(&c, "a3"), "-");
 	cluster_done(&c);
 }
+
+TEST("who is evicted is told by whom, but no names of another namespace")
+{
+	static const struct {
+		const char *ns, *event;
+	} rows[] = {
+		{ "default", "Preempted Preempted by pod/high, which has a higher priority" },
+		{ "other", "Preempted Preempted by work of another user, which has a higher priority" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct cluster c = cluster_new("{'cpu':'1','pods':'10'}");
+		json_auto_t *seen = NULL;
+
+		server_do(&c.s, VERB_CREATE, "v1/namespaces", "", NULL, "{'metadata':{'name':'other'}}");
+		server_do(&c.s, VERB_CREATE, "scheduling.k8s.io/v1/priorityclasses", "", NULL,
+			  "{'metadata':{'name':'high'},'value':10}");
+		make_pod(&c, "low", "");
+		settle(&c);
+		CHECK_STR(node_of(&c, "low"), "n");
+		server_do(&c.s, VERB_CREATE, "v1/pods", rows[i].ns, NULL,
+			  "{'metadata':{'name':'high'},'spec':{'priorityClassName':'high','containers':[{'name':'c',"
+			  "'image':'host','resources':{'requests':{'cpu':'1'}}}]}}");
+		wait_for_words(&c);
+		seen = events(&c);
+		CHECK_INT(json_integer_value(json_object_get(seen, rows[i].event)), 1);
+		cluster_done(&c);
+	}
+}

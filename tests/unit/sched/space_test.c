@@ -547,7 +547,7 @@ TEST("what no node could ever take is told with the numbers")
 		{ "'nodeSelector':{'disk':'ssd'}," WANT("'cpu':'3'"),
 		  "needs 3 CPUs on one node, the largest node has 2 CPUs" },
 		{ WANT("'stoker.dev/gpu-memory':'4096'"),
-		  "needs 4096 MiB of one shared GPU, the largest has 0 MiB of one shared GPU" },
+		  "needs 4096 MiB of one shared GPU, and no GPU may be shared" },
 	};
 	struct space *s = space_new();
 	struct seat a = put(s, WANT("'cpu':'2'"), "n");

@@ -72,6 +72,9 @@ struct job {
 	bool never_preempts;
 	const char *model;
 	bool alone;
+	const char *after;
+	bool stuck;
+	const char *also; /* requested */
 };
 
 static struct work *add(struct lab *l, const struct job *j)
@@ -89,23 +92,25 @@ static struct work *add(struct lab *l, const struct job *j)
 		.may_preempt = !j->never_preempts,
 		.may_requeue = true,
 		.holds = j->holds,
+		.after = j->after,
+		.stuck = j->stuck,
 		.size = (size_t)n,
 	};
 	struct work *work = world_work(l->w, &f);
 
 	for (int i = 0; i < n; i++) {
 		auto_free char *id = xasprintf("%s-%d", j->name, i);
-		auto_free char *text =
-			xasprintf("{'metadata':{'name':'%s'%s%s%s},'spec':{'containers':[{'name':'c','resources':{"
-				  "'requests':{'cpu':'%d','nvidia.com/gpu':'%d'}}}]}}",
-				  id,
-				  j->alone   ? ",'annotations':{'stoker.dev/exclusive':'"
-				  : j->model ? ",'annotations':{'stoker.dev/gpu-model':'"
-					     : "",
-				  j->alone   ? "true"
-				  : j->model ? j->model
-					     : "",
-				  j->alone || j->model ? "'}" : "", j->cpus ? j->cpus : 1, j->gpus);
+		auto_free char *text = xasprintf(
+			"{'metadata':{'name':'%s'%s%s%s},'spec':{'containers':[{'name':'c','resources':{"
+			"'requests':{'cpu':'%d','nvidia.com/gpu':'%d'%s}}}]}}",
+			id,
+			j->alone   ? ",'annotations':{'stoker.dev/exclusive':'"
+			: j->model ? ",'annotations':{'stoker.dev/gpu-model':'"
+				   : "",
+			j->alone   ? "true"
+			: j->model ? j->model
+				   : "",
+			j->alone || j->model ? "'}" : "", j->cpus ? j->cpus : 1, j->gpus, j->also ? j->also : "");
 		json_t *pod = sample_json(text);
 
 		json_object_set_new(l->pods, id, pod);
@@ -301,6 +306,13 @@ TEST("why: held, not before, queues that are stopped or not there")
 		{ { .name = "y", .holds = HOLD_SYSTEM },
 		  "in queue batch; held by the system | an admin: `kubectl annotate pod/y -n lab stoker.dev/hold-` "
 		  "releases it" },
+		{ { .name = "w", .holds = HOLD_AFTER, .after = "waits until job/x has ended" },
+		  "in queue batch; waits until job/x has ended | it goes on by itself when what it waits for has ended "
+		  "as it asked" },
+		{ { .name = "z", .holds = HOLD_AFTER, .after = "can never start: it waits for z", .stuck = true },
+		  "in queue batch; can never start: it waits for z | `kubectl annotate pod/z -n lab stoker.dev/after-` "
+		  "lets it start without waiting for others; or a new workload of the name that it waits for is "
+		  "another chance; or `stoker kill pod/z -n lab` gives it up" },
 		{ { .name = "t", .not_before = T0 + 90 * MINUTE },
 		  "first in queue batch; not to start before 11:30, expected start 11:30 | `kubectl annotate pod/t -n "
 		  "lab stoker.dev/not-before-` lets it start earlier" },
@@ -477,6 +489,66 @@ TEST("why: nodes that somebody wants, or has, for himself")
 	CHECK_STR(ask(&l, "b"),
 		  "first in queue batch; needs a node that no other pod has for itself, and there is none; job "
 		  "alone ends by 10:30 at the latest, expected start 10:30 | ");
+	lab_done(&l);
+}
+
+TEST("why: a queue for nodes that are not there, and GPUs that nobody shares")
+{
+	struct lab l = lab_new(1, 4, "8");
+
+	add_queue(&l, "big", "{'nodeProperties':['large']}");
+	add_queue(&l, "east", "{'nodeProperties':['zone=e'],'enabled':false}");
+	add(&l, &(struct job){ .name = "a", .gpus = 1, .queue = "big" });
+	add(&l, &(struct job){ .name = "e", .queue = "east" });
+	add(&l, &(struct job){ .name = "part", .also = ",'stoker.dev/gpu-memory':'8Gi'" });
+	pass(&l);
+	CHECK_STR(ask(&l, "a"),
+		  "first in queue big; queue big uses only nodes with property large, which no node has | an admin: "
+		  "`kubectl label node NAME large=true` gives it to a node; or `kubectl label pod a -n lab --overwrite "
+		  "stoker.dev/queue=batch` moves it to queue batch");
+	CHECK_STR(ask(&l, "e"),
+		  "first in queue east; queue east uses only nodes with property zone=e, which no node has | an admin: "
+		  "`kubectl label node NAME zone=e` gives it to a node; or `kubectl label pod e -n lab --overwrite "
+		  "stoker.dev/queue=batch` moves it to queue batch");
+	CHECK_STR(ask(&l, "part"),
+		  "first in queue batch; needs 8192 MiB of one shared GPU, and no GPU may be shared: it can never "
+		  "start here | an admin: `stoker serve --share-gpus 0,1` (or all) says which GPUs pods may share; or "
+		  "ask for whole GPUs (nvidia.com/gpu)");
+	lab_done(&l);
+}
+
+static const char *sentence_of(struct lab *l, const char *key)
+{
+	static char answer[512];
+	auto_sbuf struct sbuf out = SBUF(1024);
+	struct why_view v = { .world = l->w,
+			      .work = world_find(l->w, key),
+			      .ns = "lab",
+			      .pod = key,
+			      .now_ms = l->now,
+			      .expected_ms = TIME_UNKNOWN };
+
+	why_sentence(&v, &out);
+	snprintf(answer, sizeof(answer), "%s", out.p);
+	return answer;
+}
+
+TEST("why: what was borrowed is given back, whatever the priority")
+{
+	struct lab l = lab_new(1, 4, "64");
+	auto_sbuf struct sbuf condition = SBUF(1024);
+
+	add_queue(&l, "a", "{'cohort':'c','quota':{'gpus':2}}");
+	add_queue(&l, "b", "{'cohort':'c','quota':{'gpus':2}}");
+	add(&l, &(struct job){ .name = "x", .gpus = 4, .queue = "a", .priority = 10 });
+	pass(&l);
+	add(&l, &(struct job){ .name = "own", .gpus = 2, .queue = "b" });
+	pass(&l);
+	CHECK_STR(sentence_of(&l, "own"),
+		  "in queue b; 1 job is being evicted for it: its queue gives back what it borrowed");
+	CHECK_STR(sentence_of(&l, "x"), "runs since 10:00 and is being evicted: its queue gives back what it borrowed");
+	why_condition(l.w, world_find(l.w, "own"), l.now, &condition);
+	CHECK_STR(condition.p, "work of queues that have borrowed is being evicted for it");
 	lab_done(&l);
 }
 
