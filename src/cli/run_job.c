@@ -42,6 +42,13 @@ static json_t *make_pod_spec(const struct run_options *o, const char *name, stru
 	return spec;
 }
 
+/* Who is evicted for another has not failed: the pod is made anew and waits, however few --retries there are. */
+static json_t *make_failure_policy(void)
+{
+	return json_pack("{s:[{s:s, s:[{s:s, s:s}]}]}", "rules", "action", "Ignore", "onPodConditions", "type",
+			 "DisruptionTarget", "status", "True");
+}
+
 static json_t *make_service(const struct run_options *o, const char *name, const json_t *labels)
 {
 	/* Workers look for each other before any of them is ready. */
@@ -69,6 +76,7 @@ int run_job_make(const struct run_options *o, json_t **ret_job, json_t **ret_ser
 	if (json_object_size(labels))
 		jsonx_set_new(tpl, "metadata.labels", jsonx_copy(labels));
 	json_object_set_new(spec, "backoffLimit", json_integer(o->retries));
+	json_object_set_new(spec, "podFailurePolicy", make_failure_policy());
 	json_object_set_new(spec, "template", tpl);
 	if (o->workers) {
 		json_object_set_new(spec, "completionMode", json_string("Indexed"));

@@ -63,6 +63,14 @@ is "there is no job of no workers" "$(status s run --workers 0 -- true) $(head -
 is "a host path that is not there is not made" "$(status s run -v "$LAB/nope:/x" -- true) $(cat "$ERR")" "1 stoker run: --volume $LAB/nope:/x: $LAB/nope does not exist on this machine"
 ok "it is not" [ ! -e "$LAB/nope" ]
 
+# ---- evicted for another ----
+for c in lo:1 hi:10; do kubectl create priorityclass "${c%:*}" --value="${c#*:}" >/dev/null; done
+s run --name victim --gpus 2 --priority-class lo -- sh -c '[ -e again ] && exit 0; touch again; exec sleep 1000' >/dev/null
+ok "a job has all GPUs" eventually 20 [ -e again ]
+is "one of a higher priority gets them" "$(status s run -q -w --name better --gpus 2 --priority-class hi -- true)" 0
+is "who was evicted waits again without --retries, and ends well" "$(status s wait victim --timeout 60s) $(cat "$OUT")" "0 job/victim succeeded"
+like "it was told by whom" "$(kubectl get events)" 'Preempted by job/better, which has a higher priority'
+
 # ---- workers ----
 is "workers share the command" "$(status s run -w --name crew --workers 3 -- sh -c 'until getent hosts $MASTER_ADDR >/dev/null; do sleep 0.1; done; touch met-$WORKER; until [ -e met-0 -a -e met-1 -a -e met-2 ]; do sleep 0.1; done; echo "I am $WORKER of $WORKERS, $RANK/$WORLD_SIZE"')" 0
 is "and their lines say whose they are" "$(sort "$OUT")" "crew[0] | I am 0 of 3, 0/3

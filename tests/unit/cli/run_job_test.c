@@ -116,6 +116,7 @@ TEST("a plain command is a Job of one pod that fails for good")
 	CHECK_STR(jsonx_str(job, "metadata.name"), "python-train-x7k2p");
 	CHECK_STR(jsonx_str(job, "metadata.namespace"), "alice");
 	CHECK_INT(jsonx_int_or(job, "spec.backoffLimit", -1), 0);
+	CHECK_STR(jsonx_str(json_array_get(jsonx_at(job, "spec.podFailurePolicy.rules"), 0), "action"), "Ignore");
 	CHECK_INT(jsonx_int_or(job, "spec.ttlSecondsAfterFinished", -1), 7 * 86400);
 	CHECK(!jsonx_at(job, "spec.completions") && !jsonx_at(job, "spec.activeDeadlineSeconds"));
 	CHECK_STR(jsonx_str(spec, "restartPolicy"), "Never");
