@@ -81,6 +81,8 @@ kubectl delete job array one two rescue --cascade=foreground >/dev/null
 
 # Reservations.
 like "a reservation needs a length" "$(st reserve --gpus 1)" 'say how long it lasts'
+like "there must be as many GPUs" "$(st reserve --gpus 400 --time 1h)" 'spec.gpus: Invalid value: 400: all nodes together have only'
+like "and such a node" "$(st reserve --node zz --time 1h)" "spec.nodes: Invalid value: \"zz\": there is no such node, only $NODE"
 is "nodes are reserved" "$(st reserve --name class --node "$NODE" --for anna --time 2h | sed 's/, from.*//')" 'reservation/class made'
 like "and listed" "$(st reserve list)" "class .*$NODE +anna +Active"
 like "by kubectl too" "$(kubectl get reservations --no-headers)" "^class .* $NODE +anna +Active"
