@@ -6,9 +6,10 @@
 #include "sched/work.h"
 
 /* What the cohort has and uses of something; queues without a quota for it have none to lend and take none. */
-static void count_cohort(const struct map *queues, const char *cohort, enum limit_of of, int64_t *ret_all,
+static void count_cohort(const struct map *queues, const struct queue *of_queue, enum limit_of of, int64_t *ret_all,
 			 int64_t *ret_used)
 {
+	const char *cohort = of_queue->quota.cohort;
 	size_t pos = 0;
 	void *v;
 
@@ -19,7 +20,7 @@ static void count_cohort(const struct map *queues, const char *cohort, enum limi
 		if (!q->quota.some || !str_same(q->quota.cohort, cohort) || q->quota.own.v[of] < 0)
 			continue;
 		*ret_all += q->exists ? q->quota.own.v[of] : 0;
-		*ret_used += q->use.total.v[of];
+		*ret_used += q->use.total.v[of] + (q == of_queue ? 0 : q->claimed.v[of]);
 	}
 }
 
@@ -42,7 +43,7 @@ static bool is_exceeded(const struct map *queues, const struct queue *q, enum li
 		ret->most = own + most;
 		return true;
 	}
-	count_cohort(queues, q->quota.cohort, of, &all, &all_used);
+	count_cohort(queues, q, of, &all, &all_used);
 	ret->what = QUOTA_COHORT;
 	ret->most = all;
 	ret->used = all_used;
@@ -57,7 +58,7 @@ bool quota_impossible(const struct map *queues, const struct queue *q, const str
 		int64_t ignored;
 
 		if (q->quota.borrows)
-			count_cohort(queues, q->quota.cohort, of, &all, &ignored);
+			count_cohort(queues, q, of, &all, &ignored);
 		if (quota_can_never(&q->quota, of, a->v[of], all, ret))
 			return true;
 	}
@@ -122,6 +123,15 @@ bool quota_may_evict(const struct work *w, const struct work *victim, bool *ret_
 	*ret_any = mine->reclaim == RECLAIM_ANY;
 	return other->some && mine->cohort && str_same(mine->cohort, other->cohort) && mine->reclaim != RECLAIM_NEVER &&
 	       quota_is_own(w);
+}
+
+void quota_claim(struct work *w, bool claims)
+{
+	if (w->claims == claims)
+		return;
+	w->claims = claims;
+	for (int of = LIMIT_GPUS; of < LIMIT__COUNT; of++)
+		w->queue->claimed.v[of] += claims ? w->asks.v[of] : -w->asks.v[of];
 }
 
 bool quota_gives_back(const struct work *victim, const struct work *w)

@@ -28,6 +28,8 @@ bool quota_is_own(const struct work *w);
 bool quota_may_evict(const struct work *w, const struct work *victim, bool *ret_any);
 /* Of one that may be: because its queue has borrowed, not for its priority alone. */
 bool quota_gives_back(const struct work *victim, const struct work *w);
+/* That it claims what others give back, or no longer. */
+void quota_claim(struct work *w, bool claims);
 /* As if it no longer used anything (-1), and as it is again (1). */
 void quota_count(struct work *w, int sign);
 

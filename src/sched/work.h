@@ -81,6 +81,7 @@ struct work {
 	struct reservation *reservation; /* or NULL */
 	struct work *evicted_for;        /* it is being evicted; the other may be gone: only compare */
 	bool gives_back;                 /* then: because its queue has borrowed */
+	bool claims;                     /* others give back for it: nobody borrows that before it has started */
 	void *arg;                       /* the owner's */
 };
 
@@ -106,6 +107,7 @@ struct queue {
 	struct limits limits;
 	struct limits_use use;
 	struct quota quota;
+	struct amount_of_limits claimed;              /* by works that have claims */
 	int64_t default_walltime_ms, max_walltime_ms; /* WALLTIME_NONE: none */
 	char **properties;                            /* labels or properties that nodes must have; NULL-terminated */
 	struct share *share;

@@ -355,6 +355,7 @@ static void check_members(struct work *work)
 /* Its members are not what they were. */
 static void members_changed(struct world *w, struct work *work)
 {
+	quota_claim(work, false);
 	sum_up(work);
 	check_members(work);
 	work_charge(w, work);
@@ -368,6 +369,7 @@ static void count_queued(struct work *work, int sign)
 {
 	static const struct amount_of_limits one = { .v[LIMIT_QUEUED] = 1 };
 
+	quota_claim(work, false);
 	limits_count(&work->queue->use, work->user, work->group, &one, sign);
 	work->queue->works += (size_t)sign;
 }

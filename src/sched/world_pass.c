@@ -133,6 +133,7 @@ static void start(struct world *w, struct work *work, int64_t now_ms, struct dec
 		work->started_ms = now_ms;
 	work->why = WHY_STARTING;
 	work->reservation = NULL;
+	quota_claim(work, false);
 	w->lowest = lower(w->lowest, work_precedence(work));
 	work_charge(w, work);
 	work_line_up(w, work);
@@ -270,6 +271,8 @@ static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct
 	for (size_t i = 0; i < n; i++) {
 		victims[i]->evicted_for = work;
 		victims[i]->gives_back = quota_gives_back(victims[i], work);
+		if (victims[i]->gives_back)
+			quota_claim(work, true);
 		backfill_evict(&p.check, victims[i]);
 		decide(d, (struct decision){ .what = DECIDE_EVICT, .work = victims[i], .whom = work });
 	}
@@ -293,6 +296,8 @@ static void no_room(struct world *w, struct work *work, int64_t now_ms, struct d
 
 	work->reservation = NULL;
 	work->why = evict_for(w, work, now_ms, d) ? WHY_PREEMPTING : WHY_NO_ROOM;
+	if (work->why == WHY_NO_ROOM)
+		quota_claim(work, false);
 	if (work->why == WHY_NO_ROOM && !is_possible(w, work)) {
 		work->why = WHY_IMPOSSIBLE;
 		return;
@@ -322,6 +327,7 @@ static void consider(struct world *w, struct work *work, int64_t now_ms, struct 
 	} else if (why != WHY_STARTING) {
 		work->why = why;
 		work->reservation = NULL;
+		quota_claim(work, false);
 		if (why == WHY_NOT_BEFORE && work->not_before_ms < w->next_ms)
 			w->next_ms = work->not_before_ms;
 		skip_others(w, work);

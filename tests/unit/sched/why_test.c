@@ -549,6 +549,10 @@ TEST("why: what was borrowed is given back, whatever the priority")
 	CHECK_STR(sentence_of(&l, "x"), "runs since 10:00 and is being evicted: its queue gives back what it borrowed");
 	why_condition(l.w, world_find(l.w, "own"), l.now, &condition);
 	CHECK_STR(condition.p, "work of queues that have borrowed is being evicted for it");
+	/* Nor does it borrow that again, or the look ahead would never end. */
+	CHECK_STR(ask(&l, "own"),
+		  "first in queue b; 1 job is being evicted for it: its queue gives back what it borrowed, "
+		  "expected to start at any moment | ");
 	lab_done(&l);
 }
 
