@@ -254,6 +254,7 @@ bad "a file that is no checkpoint" 'run/model.psgd: not a checkpoint of psgd' "$
 bad "an unknown option" 'unknown option --epoch; did you mean --epochs' "$PSGD" --epoch 3
 bad "a rate that is too high" 'diverged at step=[0-9]+: a --rate of 900 is too high' "$PSGD" --rate 900 --limit 3000
 job chief 1 2
+rm -f ps-0.err # of an earlier job, which says the same
 task ps 0
 task chief 0 "${FEW[@]}" --epochs 100
 ok "a chief is there" eventually 30 grep -q "take a model" ps-0.err
