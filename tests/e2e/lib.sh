@@ -54,6 +54,27 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
+# need_accounts [PROGRAM...]: for tests that make users.  Only root can; what root lacks is a failure, not a reason to go.
+need_accounts() {
+	local program
+	if [ "$(id -u)" != 0 ]; then
+		echo "1..0 # skipped: needs root"
+		exit 0
+	fi
+	for program in useradd "$@"; do
+		command -v "$program" >/dev/null || ok "$program is here" false
+	done
+}
+# lab_user NAME: an account with a home of its own, H, and a second group, which go with the test.
+lab_user() {
+	U=$1 H=$T/u
+	chmod 711 "$T"
+	groupadd "$U-lab"
+	useradd -M -d "$H" -s /bin/bash -G "$U-lab" "$U"
+	trap 'cleanup; userdel "$U"; groupdel "$U-lab"' EXIT
+	mkdir "$H" && chown "$U:" "$H" && chmod 700 "$H"
+}
+
 # ok SENTENCE COMMAND...: passes if the command succeeds; its output is shown if not.
 ok() {
 	local name=$1 out

@@ -2,10 +2,7 @@
 # startdocker: containers as their caller, with docker's statuses and words, in jobs and outside; pbsdsh and mpirun.
 . "$(dirname "$0")/lib.sh"
 
-if [ "$(id -u)" != 0 ] || ! command -v useradd >/dev/null || ! command -v buildah >/dev/null; then
-	echo "1..0 # skipped: needs root, useradd and buildah"
-	exit 0
-fi
+need_accounts buildah
 BIN=$(cd "$(dirname "$STOKER")/bin" && pwd)
 A=stka$$ B=stkb$$
 chmod 711 "$T"

@@ -1,10 +1,7 @@
 #!/bin/bash
 # qsub with jobs that run for real: waiting for one, and sitting at one.
 . "$(dirname "$0")/lib.sh"
-if [ "$(id -u)" != 0 ] || ! command -v useradd >/dev/null; then
-	echo "1..0 # skipped: needs root and useradd"
-	exit 0
-fi
+need_accounts
 U=stki$$
 H=$T/u
 chmod 711 "$T"

@@ -2,17 +2,8 @@
 # PBS on a cluster that knows nothing of it: qsub speaks to the operator, jobs run as pods over there.
 . "$(dirname "$0")/lib.sh"
 
-if [ "$(id -u)" != 0 ] || ! command -v useradd >/dev/null; then
-	echo "1..0 # skipped: needs root and useradd"
-	exit 0
-fi
-U=stko$$
-H=$T/u
-chmod 711 "$T"
-groupadd "$U-lab"
-useradd -M -d "$H" -s /bin/bash -G "$U-lab" "$U"
-trap 'cleanup; userdel "$U"; groupdel "$U-lab"' EXIT
-mkdir "$H" && chown "$U:" "$H" && chmod 700 "$H"
+need_accounts
+lab_user stko$$
 mkdir -m 755 "$T/bin"
 for c in qsub qstat qdel qmgr pbsnodes qhold qrls; do
 	cp "${STOKER_PBS:-$ROOT/build/stoker-pbs}" "$T/bin/$c"

@@ -2,17 +2,8 @@
 # PBS jobs are processes of the host: whose they are, what they see, where their output goes, how they end.
 . "$(dirname "$0")/lib.sh"
 
-if [ "$(id -u)" != 0 ] || ! command -v useradd >/dev/null; then
-	echo "1..0 # skipped: needs root and useradd"
-	exit 0
-fi
-U=stkp$$
-H=$T/u
-chmod 711 "$T"
-groupadd "$U-lab"
-useradd -M -d "$H" -s /bin/bash -G "$U-lab" "$U"
-trap 'cleanup; userdel "$U"; groupdel "$U-lab"' EXIT
-mkdir "$H" && chown "$U:" "$H" && chmod 700 "$H"
+need_accounts
+lab_user stkp$$
 
 begin() {
 	node_start main --gpus 4 "$@" || return 1
