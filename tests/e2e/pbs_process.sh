@@ -132,8 +132,9 @@ job still '{"script": "echo on; exec sleep 1000"}'
 ok "output is there while it runs" says "$(out stay)" ready
 left=$(cat "$H/left")
 ok "a job runs" says "$(out still)" on
-api PATCH "$PODS/${N[still]}-0" -H 'Content-Type: application/merge-patch+json' \
-	-d '{"metadata":{"annotations":{"stoker.dev/suspend":"true"}}}' >/dev/null
+runs() { [ "$(api GET "$JOBS/${N[$1]}" | jq -r .status.state)" = R ]; }
+ok "and is known to run" eventually 30 runs still
+put PATCH "$JOBS/${N[still]}" '{"spec":{"suspend":true}}' >/dev/null
 api DELETE "$PODS/${N[stay]}-0" >/dev/null
 for ((i = 0; i < 200; i++)); do
 	[ -z "$(pod stay .spec.nodeName)" ] && break
