@@ -67,5 +67,15 @@ kubectl apply -f - >/dev/null <<-'MPI'
 	          containers: [{name: mpi, image: host}]
 MPI
 ends "a worker with an init container" mpijob/slow Succeeded
-is "quotes and spaces stay" "$("$STOKER" logs slow-launcher --socket "$SOCKET" | sort | tr '\n' ,)" '0: two  spaces,1: two  spaces,'
+is "quotes and spaces stay" "$("$STOKER" logs slow-launcher --socket "$SOCKET" | grep '^[0-9]:' | sort | tr '\n' ,)" '0: two  spaces,1: two  spaces,'
+
+# mpirun's way to a worker that is not there yet: it comes through as soon as there is one, and nobody is told of errors.
+kubectl get configmap slow-config -o 'jsonpath={.data.kubexec\.sh}' | sed "s|/etc/mpi/|$T/|" >"$T/way.sh"
+printf mpi >"$T/container"
+sh "$T/way.sh" -x late.default.svc 'echo "arrived: $*"' >"$T/way.out" 2>&1 &
+way=$!
+sleep 1
+kubectl run late --image=host --restart=Never --overrides='{"spec":{"containers":[{"name":"mpi","image":"host","command":["sleep","600"]}],"terminationGracePeriodSeconds":0}}' >/dev/null
+wait $way
+is "a worker that is made later is waited for in silence" "$(cat "$T/way.out")" 'arrived: '
 done_testing
