@@ -135,6 +135,28 @@ static bool runs(char state)
 	return state == 'R' || state == 'S' || state == 'E';
 }
 
+static int find_one(void *arg, json_t *pod, struct err *e)
+{
+	(void)pod;
+	(void)e;
+	*(bool *)arg = true;
+	return 0;
+}
+
+/* Its state, but R if a node has begun to run it and the job does not say so yet. */
+static int state_of(struct api *api, const json_t *job, char *ret, struct err *e)
+{
+	bool begun = false;
+
+	*ret = *jsonx_str_or(job, "status.state", "Q");
+	if (runs(*ret) || *ret == 'C')
+		return 0;
+	if (pbs_begun_all(api, job, find_one, &begun, e) < 0)
+		return -1;
+	*ret = begun ? 'R' : *ret;
+	return 0;
+}
+
 /* Requests that make sense in some states only. */
 static int check_requests(const json_t *spec, const json_t *old, char state, struct err *e)
 {
@@ -213,8 +235,8 @@ int pbs_change_admit(struct api *api, const struct api_request *req, json_t *obj
 	json_t *spec = json_object_get(obj, "spec");
 	const json_t *was = json_object_get(old, "spec");
 	const struct caller *c = req->caller;
-	char state = *jsonx_str_or(old, "status.state", "Q");
 	const char *owner = jsonx_str_or(was, "owner", "");
+	char state;
 
 	if (spec != was && !json_object_get(spec, "owner") && *owner)
 		json_object_set_new(spec, "owner", jsonx_string(owner));
@@ -229,7 +251,8 @@ int pbs_change_admit(struct api *api, const struct api_request *req, json_t *obj
 		return 0;
 	if (differ(spec, was, "cancel") && json_object_get(spec, "cancel"))
 		jsonx_set_new(spec, "cancel.by", jsonx_string(c->user));
-	if (pbs_check_strong(api, c, spec, was, e) < 0 || check_owners(api, c, old, spec, was, e) < 0)
+	if (pbs_check_strong(api, c, spec, was, e) < 0 || check_owners(api, c, old, spec, was, e) < 0 ||
+	    state_of(api, old, &state, e) < 0)
 		return -1;
 	if (state == 'C')
 		return pbs_error_state(e, state);

@@ -10,6 +10,7 @@
  *	pbs_depend.c     other jobs that a job waits for
  *	pbs_stage.c      files that are copied for a job
  *	pbs_submit.c     new jobs
+ *	pbs_begun.c      jobs that run although they do not say so yet
  *	pbs_change.c     what may be changed, when and by whom
  *	pbs_board.c      all jobs as qstat shows them
  */
@@ -113,6 +114,14 @@ int pbs_submit_admit(struct api *api, const struct api_request *req, json_t *obj
 int pbs_submit_assign(struct api *api, const struct api_request *req, json_t *obj, struct err *e);
 /* What only the server says about whose it is and where it waits. */
 void pbs_stamp(json_t *obj, const char *owner, const char *queue);
+
+/* --- pbs_begun.c --- */
+/* The pod of a job that is not said to run, or of its element (PBS_PLAIN: none), if a node has been given it; a new
+ * reference, or NULL. */
+int pbs_begun(struct api *api, const json_t *job, int index, json_t **ret, struct err *e);
+/* Each such pod of a job, or of those elements of an array that come next. */
+int pbs_begun_all(struct api *api, const json_t *job, int (*each)(void *arg, json_t *pod, struct err *e), void *arg,
+		  struct err *e);
 
 /* --- pbs_change.c --- */
 int pbs_change_admit(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);

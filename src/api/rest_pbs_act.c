@@ -10,12 +10,11 @@
 #include <strings.h>
 
 #include "api/exchange.h"
-#include "api/pbs.h"
-#include "api/stored.h"
+#include "api/pbs_parts.h"
 #include "api/verbs.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
-#include "kinds/pbs_error.h"
+#include "kinds/pbs_id.h"
 #include "kinds/rest.h"
 
 #define LAST         7 /* segments: apis, stoker.dev, v1, namespaces, NS, pbsjobs, NAME, and this */
@@ -112,6 +111,19 @@ static size_t row_of(const struct exchange *x)
 	return i;
 }
 
+static int act_on_pod(struct act *a, const json_t *pod, bool first, struct err *e)
+{
+	struct kubelet_target of = { .ns = a->x->req.ns,
+				     .pod = jsonx_str_or(pod, "metadata.name", ""),
+				     .uid = jsonx_str_or(pod, "metadata.uid", ""),
+				     .container = CONTAINER };
+
+	if (rows[row_of(a->x)].send(a, &of, first, e) < 0)
+		return -1;
+	a->told++;
+	return 0;
+}
+
 /* All pods of a run, the one of the script first. */
 static int act_on_run(struct act *a, const json_t *run, struct err *e)
 {
@@ -122,42 +134,70 @@ static int act_on_run(struct act *a, const json_t *run, struct err *e)
 
 	json_array_foreach (json_object_get(run, "pods"), i, v) {
 		json_auto_t *pod = NULL;
-		struct kubelet_target of = { .ns = x->req.ns, .pod = json_string_value(v), .container = CONTAINER };
 
-		if (stored_get(x->rest->api, &k, x->req.ns, of.pod, &pod, e) < 0) {
+		if (stored_get(x->rest->api, &k, x->req.ns, json_string_value(v), &pod, e) < 0) {
 			if (e->kind != ERR_NOT_FOUND)
 				return -1;
 			err_clear(e);
 			continue;
 		}
-		of.uid = jsonx_str_or(pod, "metadata.uid", "");
-		if (rows[row_of(x)].send(a, &of, i == 0, e) < 0)
+		if (act_on_pod(a, pod, i == 0, e) < 0)
 			return -1;
-		a->told++;
 	}
 	return 0;
+}
+
+/* One whose start is not told yet: its node knows whether there is somebody to hear it. */
+static int act_on_begun(void *arg, json_t *pod, struct err *e)
+{
+	if (act_on_pod(arg, pod, true, e) == 0)
+		return 0;
+	if (e->kind != ERR_NOT_FOUND)
+		return -1;
+	err_clear(e);
+	return 0;
+}
+
+static int act_on_told(struct act *a, const json_t *index, char state, struct err *e)
+{
+	const json_t *status = json_object_get(a->job, "status");
+	json_t *v;
+	size_t i;
+
+	if (!jsonx_at(a->job, "spec.array"))
+		return strchr("RSE", state) ? act_on_run(a, status, e) : 0;
+	json_array_foreach (json_object_get(status, "active"), i, v)
+		if ((!json_is_integer(index) || jsonx_equal(index, json_object_get(v, "index"))) &&
+		    act_on_run(a, v, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int act_on_untold(struct act *a, const json_t *index, struct err *e)
+{
+	struct api *api = a->x->rest->api;
+	json_auto_t *pod = NULL;
+
+	if (!json_is_integer(index))
+		return pbs_begun_all(api, a->job, act_on_begun, a, e);
+	if (pbs_begun(api, a->job, (int)json_integer_value(index), &pod, e) < 0)
+		return -1;
+	return pod ? act_on_begun(a, pod, e) : 0;
 }
 
 static int act_on_job(struct act *a, struct err *e)
 {
 	const json_t *index = json_object_get(a->x->body, "index");
-	const json_t *status = json_object_get(a->job, "status");
-	char state = *jsonx_str_or(status, "state", "Q");
-	json_t *v;
-	size_t i;
+	char state = *jsonx_str_or(a->job, "status.state", "Q");
+	bool array = jsonx_at(a->job, "spec.array") != NULL;
 
-	if (!jsonx_at(a->job, "spec.array") && strchr("RSE", state)) {
-		if (act_on_run(a, status, e) < 0)
-			return -1;
-	}
-	json_array_foreach (json_object_get(status, "active"), i, v)
-		if ((!json_is_integer(index) || jsonx_equal(index, json_object_get(v, "index"))) &&
-		    act_on_run(a, v, e) < 0)
-			return -1;
-	if (a->told)
-		return 0;
-	return pbs_error_set(e, ERR_CONFLICT, PBSE_BADSTATE, "invalid state for job - %s",
-			     state == 'C' ? "COMPLETE" : "QUEUED");
+	if (act_on_told(a, array ? index : NULL, state, e) < 0)
+		return -1;
+	/* Of an array some may be told and others not; of one element or job it is one or the other. */
+	if (state != 'C' && (!a->told || (array && !json_is_integer(index))) &&
+	    act_on_untold(a, array ? index : NULL, e) < 0)
+		return -1;
+	return a->told ? 0 : pbs_error_state(e, array && state != 'C' ? 'Q' : state);
 }
 
 static int act(struct exchange *x, struct err *e)

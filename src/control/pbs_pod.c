@@ -378,17 +378,18 @@ json_t *pbs_pod(const struct pbs_order *o, int index, int rank, int run)
 	auto_free char *base = index >= 0 ? xasprintf("%s-%d", job, index) : xstrdup(job);
 	auto_free char *again = run ? xasprintf("-r%d", run) : xstrdup("");
 	auto_free char *gang = xasprintf("%s%s", base, again);
+	auto_sbuf struct sbuf name = SBUF(512);
 	json_t *labels = json_pack("{s:s, s:o, s:s}", PBS_JOB_LABEL, job, PBS_RANK_LABEL, jsonx_stringf("%d", rank),
 				   QUEUE_LABEL, pbs_queue(o->job));
 
+	pbs_id_pod(o->job, index, rank, run, &name);
 	if (index >= 0)
 		json_object_set_new(labels, PBS_INDEX_LABEL, jsonx_stringf("%d", index));
-	return json_pack("{s:s, s:s, s:{s:o, s:s, s:o, s:o, s:[o]}, s:o}", "apiVersion", "v1", "kind", "Pod",
-			 "metadata", "name", jsonx_stringf("%s-%d%s", base, rank, again), "namespace",
-			 jsonx_str_or(o->job, "metadata.namespace", ""), "labels", labels, "annotations",
-			 notes_of(o, index, rank, run, gang), "ownerReferences",
-			 controller_ref(PBS_VERSION, PBS_KIND, o->job), "spec",
-			 spec_of(o, pbs_order_req(o, rank), index, rank));
+	return json_pack(
+		"{s:s, s:s, s:{s:o, s:s, s:o, s:o, s:[o]}, s:o}", "apiVersion", "v1", "kind", "Pod", "metadata", "name",
+		jsonx_string(name.p), "namespace", jsonx_str_or(o->job, "metadata.namespace", ""), "labels", labels,
+		"annotations", notes_of(o, index, rank, run, gang), "ownerReferences",
+		controller_ref(PBS_VERSION, PBS_KIND, o->job), "spec", spec_of(o, pbs_order_req(o, rank), index, rank));
 }
 
 static int number_in(const json_t *map, const char *key, int fallback)

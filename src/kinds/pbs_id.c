@@ -99,3 +99,13 @@ void pbs_id_of(const json_t *job, int index, struct sbuf *out)
 	else
 		sbuf_adds(out, id);
 }
+
+void pbs_id_pod(const json_t *job, int index, int rank, int run, struct sbuf *out)
+{
+	sbuf_adds(out, jsonx_str_or(job, "metadata.name", ""));
+	if (index >= 0)
+		sbuf_addf(out, "-%d", index);
+	sbuf_addf(out, "-%d", rank);
+	if (run)
+		sbuf_addf(out, "-r%d", run);
+}

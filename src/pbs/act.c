@@ -146,7 +146,22 @@ void act_target_done(struct act_target *t)
 
 /* ---- doing it ---- */
 
-static int write_plan(const struct act *a, const struct act_target *t, struct err *e)
+/* Whether a merge patch of the spec says anything new. */
+static bool is_new(const json_t *patch, const json_t *spec)
+{
+	const char *field;
+	json_t *v;
+
+	json_object_foreach ((json_t *)patch, field, v) {
+		json_t *was = json_object_get(spec, field);
+
+		if (json_is_null(v) ? was != NULL : !was || !json_equal(v, was))
+			return true;
+	}
+	return false;
+}
+
+static int write_plan(const struct act *a, const struct act_target *t, bool *ret_new, struct err *e)
 {
 	json_auto_t *patch = json_object();
 	json_t *spec = json_object();
@@ -157,21 +172,31 @@ static int write_plan(const struct act *a, const struct act_target *t, struct er
 		jsonx_set_new(patch, "metadata.resourceVersion", jsonx_copy(rv));
 	if (a->plan(a, t, spec, e) < 0)
 		return -1;
+	*ret_new = is_new(spec, json_object_get(t->job, "spec"));
 	return pbs_patch(a->pbs, t->path, patch, NULL, e);
+}
+
+/* A job is told to run a little later than it does: what needs one that runs is not refused here for waiting. */
+static bool may_run(const struct act *a, char state)
+{
+	return a->states && strchr(a->states, 'R') && strchr("QHW", state);
 }
 
 static int act_on_target(const struct act *a, const struct act_target *t, struct err *e)
 {
 	bool fits = a->states ? strchr(a->states, t->state) != NULL : t->state != 'C';
+	bool new = false;
 
 	if (a->whole && t->some)
 		return pbs_error_set(e, ERR_INVALID, PBSE_BAD_ARRAY_REQ,
 				     "this is done to an array as a whole: name it with []");
-	if (a->send && !fits)
+	if (a->send && !fits && !may_run(a, t->state))
 		return pbs_error_state(e, t->state);
-	if ((a->send ? a->send(a, t, e) : write_plan(a, t, e)) < 0)
+	if (a->send)
+		return a->send(a, t, e);
+	if (write_plan(a, t, &new, e) < 0)
 		return -1;
-	return fits ? 0 : pbs_error_state(e, t->state);
+	return fits || (new &&may_run(a, t->state)) ? 0 : pbs_error_state(e, t->state);
 }
 
 static int act_once(const struct act *a, const struct pbs_id *id, struct sbuf *name, struct err *e)

@@ -29,6 +29,8 @@ static int plan(const struct act *a, const struct act_target *t, json_t *spec, s
 	json_array_foreach (jsonx_at(t->job, "status.active"), i, v)
 		if (jsonx_int_or(v, "startCount", 0) > count)
 			count = jsonx_int_or(v, "startCount", 0);
+	if (strchr("QHW", t->state)) /* its start is counted with the next word about it */
+		count++;
 	json_object_set_new(spec, "rerunAfter", json_integer(count));
 	return 0;
 }

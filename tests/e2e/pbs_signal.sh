@@ -48,4 +48,21 @@ ok "and so does a message" as_user qmsg -O hello "$n[]"
 ok "to all" eventually 20 has each-3 '^hello$'
 ok "SIGTERM without a name" as_user qsig "$n[3]"
 ok "ends it" eventually 20 has each-3 '^bye$'
+
+# Among many that start a node tells of each a little later: who has seen one speak may ask it something all the same.
+kubectl annotate "$(kubectl get nodes -o name)" stoker.dev/np=12 >/dev/null
+x=$(as_user qsub -S /bin/bash -d "$T/work" -N crowd -o crowd -e crowd.err -W umask=022 -t 1-10 job.sh)
+n=${x%%\[*}
+asked=
+for i in 1 2 3 4 5 6 7 8 9 10; do
+	for ((k = 0; k < 3000; k++)); do has "crowd-$i" "^started" && break || sleep 0.01; done
+	asked+=$(as_user qsig -s USR1 "$n[$i]" 2>&1)
+done
+is "each of a crowd is asked as soon as it speaks" "$asked" ""
+all_got() {
+	local i
+	for i in 1 2 3 4 5 6 7 8 9 10; do has "crowd-$i" '^got USR1' || return 1; done
+}
+ok "and has heard it" eventually 20 all_got
+as_user qdel "$n[]"
 done_testing

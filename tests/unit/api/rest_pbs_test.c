@@ -305,3 +305,71 @@ TEST("signals and messages reach the pods of a running job, from whom it is allo
 	clock_fake(0);
 	front_done(&f);
 }
+
+/* A pod of the job that its node has been given; `more` is merged into it. */
+static void give_pod(struct front *f, const char *job, const char *name, const char *more)
+{
+	json_auto_t *obj = server_ask(&f->s, VERB_GET, JOBS, "default", job, NULL);
+	auto_free char *body =
+		xasprintf("{'metadata':{'ownerReferences':[{'apiVersion':'stoker.dev/v1','kind':'PBSJob',"
+			  "'name':'%s','uid':'%s','controller':true}]},"
+			  "'spec':{'runtimeClassName':'host-process','nodeName':'g1'}}",
+			  job, jsonx_str_or(obj, "metadata.uid", ""));
+
+	if (!server_has(&f->s, "v1/pods", "default", name))
+		server_make_pod(&f->s, name);
+	server_smuggle(&f->s, "v1/pods", "default", name, body);
+	server_smuggle(&f->s, "v1/pods", "default", name, more);
+}
+
+TEST("a job that its node has been given is asked there before its status says that it runs")
+{
+	struct front f = lab_new();
+	struct fake_node node = { .base.ops = &ops, .asked = SBUF(4096) };
+	static const char path[] = "POST /apis/stoker.dev/v1/namespaces/default/pbsjobs/1/signal";
+	static const char array[] = "POST /apis/stoker.dev/v1/namespaces/default/pbsjobs/2/signal";
+	static const char job[] = "PATCH /apis/stoker.dev/v1/namespaces/default/pbsjobs/1";
+	static const char json[] = "Content-Type: application/json\r\n";
+	static const char merge[] = "Content-Type: application/merge-patch+json\r\n";
+	/* What is no such pod. */
+	static const char *const others[] = { "{'spec':{'nodeName':''}}", "{'spec':{'runtimeClassName':'runc'}}",
+					      "{'status':{'phase':'Failed'}}",
+					      "{'metadata':{'deletionTimestamp':'2027-01-15T07:00:00Z'}}",
+					      "{'metadata':{'ownerReferences':[{'uid':'another'}]}}" };
+
+	rest_set_kubelet(f.rest, &node.base);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		give_pod(&f, "3", "3-0", others[i]);
+		CHECK_INT(front_ask(&f, "POST /apis/stoker.dev/v1/namespaces/default/pbsjobs/3/signal", json, "{}"),
+			  409);
+		CHECK(strstr(f.body.p, "invalid state for job - HELD") != NULL);
+		server_smuggle(&f.s, "v1/pods", "default", "3-0",
+			       "{'metadata':{'deletionTimestamp':null},"
+			       "'status':{'phase':'Pending'}}");
+	}
+	CHECK_INT(front_ask(&f, job, merge, "{\"spec\":{\"suspend\":true}}"), 409);
+	give_pod(&f, "1", "1-0", "{}");
+	CHECK_INT(front_ask(&f, path, json, "{\"signal\":\"USR1\"}"), 200);
+	CHECK_INT(front_ask(&f, job, merge, "{\"spec\":{\"suspend\":true}}"), 200);
+	CHECK_INT(front_ask(&f, job, merge, "{\"spec\":{\"rerunAfter\":1}}"), 200);
+	CHECK_INT(front_ask(&f, job, merge, "{\"spec\":{\"initialDir\":\"/x\"}}"), 409);
+	CHECK(strstr(f.body.p, "PBS 15017: Cannot modify attribute while job running") != NULL);
+	/* Of a second run it is another pod. */
+	set_status(&f, "1", "'state':'Q','startCount':1");
+	CHECK_INT(front_ask(&f, path, json, "{\"signal\":\"USR1\"}"), 409);
+	give_pod(&f, "1", "1-0-r1", "{}");
+	CHECK_INT(front_ask(&f, path, json, "{\"signal\":\"USR1\"}"), 200);
+	/* Elements: one that is told, one that is not, one that waits. */
+	CHECK_INT(front_ask(&f, array, json, "{}"), 409);
+	give_pod(&f, "2", "2-1-0", "{}");
+	give_pod(&f, "2", "2-3-0", "{}");
+	set_status(&f, "2", "'state':'R','active':[{'index':1,'state':'R','pods':['2-1-0']}],'elements':{'R':'1'}");
+	CHECK_INT(front_ask(&f, array, json, "{}"), 200);
+	CHECK_INT(front_ask(&f, array, json, "{\"signal\":9,\"index\":3}"), 200);
+	CHECK_INT(front_ask(&f, array, json, "{\"index\":2}"), 409);
+	CHECK_STR(node.asked.p, "signal 1-0/job 10; signal 1-0-r1/job 10; signal 2-1-0/job 15; signal 2-3-0/job 15; "
+				"signal 2-3-0/job 9; ");
+	sbuf_done(&node.asked);
+	clock_fake(0);
+	front_done(&f);
+}
