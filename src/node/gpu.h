@@ -44,7 +44,8 @@ bool gpus_are_chosen(const json_t *pod);
 int gpus_take(struct gpus *g, const json_t *pod, const char *container, int n, struct err *e);
 /* The same for a part of one card, beside other pods; the containers of one pod share one. */
 int gpus_share(struct gpus *g, const json_t *pod, const char *container, int64_t mib, struct err *e);
-void gpus_release(struct gpus *g, const char *uid);
+/* True if it had any. */
+bool gpus_release(struct gpus *g, const char *uid);
 /* After a restart: pods that are gone have none.  uids: an array of texts. */
 void gpus_keep_only(struct gpus *g, const json_t *uids);
 

@@ -238,7 +238,7 @@ int gpus_take(struct gpus *g, const json_t *pod, const char *container, int n, s
 /* ---- giving back ---- */
 
 /* A claim that cannot be taken off the disk stays in memory too: the card is idle until the next try, never lost. */
-static void drop(struct gpus *g, bool (*goes)(const json_t *claim, const void *arg), const void *arg)
+static bool drop(struct gpus *g, bool (*goes)(const json_t *claim, const void *arg), const void *arg)
 {
 	json_auto_t *claims = json_array();
 	struct err e = ERR_INIT;
@@ -248,8 +248,11 @@ static void drop(struct gpus *g, bool (*goes)(const json_t *claim, const void *a
 	json_array_foreach (g->claims, i, claim)
 		if (!goes(claim, arg))
 			json_array_append(claims, claim);
-	if (json_array_size(claims) != json_array_size(g->claims) && replace(g, claims, &e) < 0)
+	if (json_array_size(claims) == json_array_size(g->claims))
+		return false;
+	if (replace(g, claims, &e) < 0)
 		log_warn("give GPUs back error=%s, ignoring", e.text);
+	return true;
 }
 
 static bool goes_with(const json_t *claim, const void *uid)
@@ -257,9 +260,9 @@ static bool goes_with(const json_t *claim, const void *uid)
 	return gpu_claim_is_of(claim, uid);
 }
 
-void gpus_release(struct gpus *g, const char *uid)
+bool gpus_release(struct gpus *g, const char *uid)
 {
-	drop(g, goes_with, uid);
+	return drop(g, goes_with, uid);
 }
 
 static bool goes_unlisted(const json_t *claim, const void *uids)

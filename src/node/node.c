@@ -178,17 +178,21 @@ static void on_lease_lost(void *arg)
 	loop_schedule(n->parts.loop, &n->tell);
 }
 
-static void on_parts_changed(void *arg)
+static void on_swept(void *arg)
+{
+	struct node *n = arg;
+
+	if (n->draining)
+		loop_schedule(n->parts.loop, &n->check);
+}
+
+static void on_cards_changed(void *arg)
 {
 	struct node *n = arg;
 	const char *uid;
 	void *p;
 	size_t pos = 0;
 
-	if (n->draining)
-		loop_schedule(n->parts.loop, &n->check);
-	if (!gpus_count(n->parts.gpus))
-		return;
 	loop_schedule(n->parts.loop, &n->tell);
 	idle_watch_touch(n->idle);
 	while (map_next(&n->pods, &pos, &uid, &p))
@@ -659,7 +663,8 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 					.rootless = config->rootless,
 					.fake = config->runtime && streq(config->runtime, "fake"),
 					.pods = &n->pods,
-					.changed = on_parts_changed,
+					.cards_changed = on_cards_changed,
+					.swept = on_swept,
 					.gone = on_gone,
 					.arg = n };
 	n->parts.events = events_new(c, "kubelet", n->name);

@@ -413,7 +413,7 @@ static void finish(struct pod *p)
 	if (!p->swept) {
 		p->swept = true;
 		pod_teardown(p);
-		p->parts->changed(p->parts->arg);
+		p->parts->swept(p->parts->arg);
 	}
 	if (p->gone)
 		p->parts->gone(p->parts->arg, p);

@@ -40,8 +40,8 @@ struct node_parts {
 	bool run_in_memory;
 	bool fake;              /* nothing is real but the API: no images, mounts or namespaces */
 	const struct map *pods; /* all workers, by uid; NULL: nobody knows */
-	/* A pod is gone, or its cards have changed hands. */
-	void (*changed)(void *arg);
+	void (*cards_changed)(void *arg); /* they have changed hands */
+	void (*swept)(void *arg);         /* a pod holds nothing any more */
 	void (*gone)(void *arg, struct pod *p);
 	void *arg;
 };

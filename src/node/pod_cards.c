@@ -33,7 +33,7 @@ static void annotate(struct pod *p)
 		return;
 	patch = json_pack("{s:{s:s, s:{s:s}}}", "metadata", "uid", p->uid, "annotations", CARDS, cards);
 	p->parts->client->ops->patch(p->parts->client, &ref, "merge", patch, on_annotated, NULL);
-	p->parts->changed(p->parts->arg);
+	p->parts->cards_changed(p->parts->arg);
 }
 
 static int take_all(struct pod *p, struct err *e)
@@ -74,7 +74,7 @@ int pod_cards_take(struct pod *p, struct err *e)
 		auto_free char *message = xasprintf("Pod was rejected: %s", e->text);
 
 		pod_fail(p, REASON, message);
-		p->parts->changed(p->parts->arg); /* the scheduler hears which cards are well */
+		p->parts->cards_changed(p->parts->arg); /* the scheduler hears which cards are well */
 	}
 	return -1;
 }

@@ -271,9 +271,10 @@ int pod_setup(struct pod *p, struct err *e)
 }
 
 /* The same for a pod whose worker is there and for one that only left its directory. */
-static void give_back(const struct node_parts *parts, const char *uid, const char *dir, const char *run_dir)
+static bool give_back(const struct node_parts *parts, const char *uid, const char *dir, const char *run_dir)
 {
 	auto_free char *volumes = xasprintf("%s/volumes", dir);
+	bool cards;
 
 	if (!parts->fake) {
 		if (parts->net)
@@ -283,13 +284,16 @@ static void give_back(const struct node_parts *parts, const char *uid, const cha
 		sandbox_remove(run_dir);
 		volumes_remove(volumes);
 	}
-	gpus_release(parts->gpus, uid);
+	cards = gpus_release(parts->gpus, uid);
 	tree_remove(run_dir, NULL); /* a few small files, and in memory */
 	trash_put(parts->trash, dir);
+	return cards;
 }
 
 void pod_teardown(struct pod *p)
 {
+	bool cards;
+
 	for (size_t i = 0; i < p->n; i++) {
 		struct ctr *c = &p->ctrs[i];
 
@@ -301,10 +305,12 @@ void pod_teardown(struct pod *p)
 	pod_objects_stop(p);
 	if (p->process) {
 		pod_pbs_forget(p);
-		gpus_release(p->parts->gpus, p->uid);
+		cards = gpus_release(p->parts->gpus, p->uid);
 	} else {
-		give_back(p->parts, p->uid, p->dir, p->run_dir);
+		cards = give_back(p->parts, p->uid, p->dir, p->run_dir);
 	}
+	if (cards)
+		p->parts->cards_changed(p->parts->arg);
 	logs_pod_ended(p->parts->logs, p->ns, p->name, p->uid);
 }
 
