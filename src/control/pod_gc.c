@@ -17,7 +17,7 @@
 
 #define COMPONENT     "pod-garbage-collector"
 #define QUARANTINE_MS 40000 /* as in Kubernetes */
-#define AT_ONCE       200   /* ended pods that go in one turn */
+#define AT_ONCE       200   /* ended pods that go in one turn: to find the oldest all are sorted, so not one by one */
 #define NODES_SHOWN   200   /* bytes of names in an event */
 
 struct pod_gc {
@@ -73,6 +73,11 @@ static void on_trim(void *arg)
 	n = pod_gc_excess(pods, n, POD_GC_KEEP);
 	for (size_t i = 0; i < n && i < AT_ONCE; i++)
 		collect(k, pods[i], false);
+}
+
+static bool are_too_many(const struct pod_gc *k)
+{
+	return k->ended >= POD_GC_KEEP + AT_ONCE;
 }
 
 /* ---- one pod ---- */
@@ -158,7 +163,7 @@ static void on_idle(void *arg, const char *uid, bool failed)
 	struct pod_gc *k = arg;
 
 	workqueue_written(k->queue, uid, failed);
-	if (!failed && k->ended > POD_GC_KEEP)
+	if (!failed && are_too_many(k))
 		loop_schedule(k->client->loop, &k->trim);
 }
 
@@ -171,7 +176,7 @@ static void on_pod(void *arg, const struct pod_facts *pod, const struct pod_fact
 	k->ended += (pod && pod_ended(pod)) - (size_t)(old && pod_ended(old));
 	if (!k->started)
 		return;
-	if (k->ended > POD_GC_KEEP && !(old && pod_ended(old)))
+	if (are_too_many(k) && !(old && pod_ended(old)))
 		loop_schedule(k->client->loop, &k->trim);
 	if (pod && (!old || pod->deleting != old->deleting || pod->assigned != old->assigned) &&
 	    why_of(k, pod) != POD_GC_STAYS)

@@ -2,7 +2,8 @@
 /* logs_keep.c - how long logs stay: until they are too old, or all of them together too large
  *
  * Only logs of pods that are gone ever go, those that ended first before others.  A sweep does a little each turn; a
- * timer wakes it only while there is something that will have to go.
+ * timer wakes it only while there is something that will have to go.  Each looks at all logs there are, so what ends
+ * within a second of the last is looked at together.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@
 
 #define MEASURES_A_TURN 32
 #define REMOVALS_A_TURN 64
+#define GATHER_MS       1000
 #define STALE_MS        10000 /* how long the size of a growing log is believed */
 #define LOOK_MS         60000 /* how often growing logs are measured, while others could go for them */
 #define FAR_MS          (24 * 3600 * 1000)
@@ -103,6 +105,8 @@ static void arm(struct logs *l)
 	const struct kept *first = oldest(l);
 	int64_t ms = FAR_MS;
 
+	if (l->soon)
+		return; /* not later than that */
 	loop_timer_clear(&l->timer);
 	if (!first || (!l->config.keep_seconds && !l->config.max_bytes))
 		return;
@@ -124,6 +128,7 @@ static void on_sweep(void *arg)
 
 	if (!k)
 		return;
+	l->swept_ms = clock_mono_ms();
 	if (l->config.keep_seconds && k->ended + l->config.keep_seconds <= clock_wall()) {
 		remove_some(l, k);
 		loop_schedule(l->loop, &l->sweep);
@@ -146,6 +151,7 @@ static void on_timer(void *arg)
 {
 	struct logs *l = arg;
 
+	l->soon = false;
 	loop_schedule(l->loop, &l->sweep);
 }
 
@@ -157,8 +163,16 @@ void logs_keep_start(struct logs *l)
 
 void logs_keep_look(struct logs *l)
 {
-	if (l->config.keep_seconds || l->config.max_bytes)
+	int64_t left = l->swept_ms ? l->swept_ms + GATHER_MS - clock_mono_ms() : 0;
+
+	if (l->soon || (!l->config.keep_seconds && !l->config.max_bytes))
+		return;
+	if (left <= 0) {
 		loop_schedule(l->loop, &l->sweep);
+		return;
+	}
+	l->soon = true;
+	loop_timer_set(l->loop, &l->timer, left);
 }
 
 void logs_keep_stop(struct logs *l)

@@ -34,6 +34,8 @@ struct logs {
 	struct log_watch *watch;
 	struct measure_keepers measures;
 	struct loop_timer timer;
+	bool soon;        /* it is set for what has just ended */
+	int64_t swept_ms; /* when all were last looked at; 0: never */
 	struct loop_hook sweep;
 };
 
