@@ -100,12 +100,30 @@ static int go_inside(struct api *api, const struct api_request *req, json_t *pod
 	return 0;
 }
 
+/* Only its job gives it more time. */
+static int check_deadline(const struct api_request *req, const json_t *pod, const json_t *old, struct err *e)
+{
+	const json_t *after = jsonx_at(pod, "spec.activeDeadlineSeconds");
+	const json_t *before = jsonx_at(old, "spec.activeDeadlineSeconds");
+
+	if (req->caller == &caller_system || !json_is_integer(after) || !json_is_integer(before) ||
+	    json_integer_value(after) <= json_integer_value(before))
+		return 0;
+	return err_set(
+		e, ERR_INVALID,
+		"Pod \"%.253s\" is invalid: spec.activeDeadlineSeconds: Invalid value: %lld: must be less than or "
+		"equal to previous value",
+		jsonx_str_or(old, "metadata.name", ""), (long long)json_integer_value(after));
+}
+
 int pbs_admit_pod(struct api *api, const struct api_request *req, json_t *pod, const json_t *old, struct err *e)
 {
 	json_auto_t *job = NULL;
 	const struct account *acc;
 	const char *owner;
 
+	if (old && pod_owner_controller(old) && check_deadline(req, pod, old, e) < 0)
+		return -1;
 	if (!old && *work_note(pod, POD_IN_JOB_ANNOTATION))
 		return go_inside(api, req, pod, e);
 	if (old || !str_same(jsonx_str(pod, "spec.runtimeClassName"), PBS_HOST_CLASS))

@@ -151,7 +151,7 @@ void pod_owner_keep_notes(const struct caller *c, json_t *pod, const json_t *old
 		{ POD_CARDS_ANNOTATION, true, false },    { "stoker.dev/place", false, true },
 		{ "stoker.dev/priority", false, true },   { "stoker.dev/run-now", false, true },
 		{ POD_ROOTS_ANNOTATION, false, false },   { POD_IN_JOB_UID_ANNOTATION, false, false },
-		{ "stoker.dev/containers", false, true },
+		{ "stoker.dev/containers", false, true }, { "stoker.dev/cput", true, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)

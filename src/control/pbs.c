@@ -13,6 +13,7 @@
 #include "control/pbs_abroad.h"
 #include "control/pbs_book.h"
 #include "control/pbs_parts.h"
+#include "kinds/queue.h"
 
 #define PLURAL     "pbsjobs"
 #define SERVER     "default"
@@ -46,12 +47,19 @@ static void mark_pod(const struct look *l, const struct pbs_mark *m)
 	calls_patch(keeper_calls(l->k->keeper), l->key, &ref, "merge", patch, NULL, NULL);
 }
 
-static void shorten_pod(const struct look *l, const struct pbs_shorten *s)
+/* The scheduler goes by the annotation. */
+static void limit_pod(const struct look *l, const struct pbs_limit *m)
 {
-	struct ref ref = calls_ref("v1", "pods", s->pod->obj);
-	json_auto_t *patch = json_pack("{s:{s:s}, s:{s:I}}", "metadata", "uid", s->pod->uid, "spec",
-				       "activeDeadlineSeconds", (json_int_t)s->seconds);
+	struct ref ref = calls_ref("v1", "pods", m->pod->obj);
+	json_auto_t *patch = json_pack("{s:{s:s, s:{}}}", "metadata", "uid", m->pod->uid, "annotations");
+	json_t *notes = jsonx_at(patch, "metadata.annotations");
 
+	if (m->seconds) {
+		jsonx_set_new(patch, "spec.activeDeadlineSeconds", json_integer(m->seconds));
+		json_object_set(notes, WALLTIME_ANNOTATION, jsonx_at(l->job, "spec.resources.walltime"));
+	}
+	if (m->cput)
+		json_object_set_new(notes, PBS_CPUT_NOTE, jsonx_string(m->cput));
 	calls_patch(keeper_calls(l->k->keeper), l->key, &ref, "merge", patch, NULL, NULL);
 }
 
@@ -77,8 +85,8 @@ static void apply(const struct look *l, const struct pbs_plan *p)
 		keeper_remove_pod_within(keeper, l->key, l->job, p->drop[i].pod, p->drop[i].grace);
 	for (size_t i = 0; i < p->nmark; i++)
 		mark_pod(l, &p->mark[i]);
-	for (size_t i = 0; i < p->nshorten; i++)
-		shorten_pod(l, &p->shorten[i]);
+	for (size_t i = 0; i < p->nlimit; i++)
+		limit_pod(l, &p->limit[i]);
 	for (size_t i = 0; i < p->ntell; i++)
 		tell_pod(l, &p->tell[i]);
 	if (p->status)

@@ -16,7 +16,7 @@ void pbs_plan_done(struct pbs_plan *p)
 	free(p->make);
 	free(p->drop);
 	free(p->mark);
-	free(p->shorten);
+	free(p->limit);
 	for (size_t i = 0; i < p->ntell; i++)
 		free(p->tell[i].nodes);
 	free(p->tell);

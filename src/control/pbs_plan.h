@@ -65,10 +65,11 @@ struct pbs_mark {
 	bool suspend;
 };
 
-/* A pod that has less time than it was made with (qalter -l walltime). */
-struct pbs_shorten {
+/* A pod that has other limits on its time than it was made with (qalter -l). */
+struct pbs_limit {
 	const struct pod_facts *pod;
-	int64_t seconds;
+	int64_t seconds;  /* of walltime; 0: as it was */
+	const char *cput; /* in PBS's notation; NULL: as it was */
 };
 
 /* A pod that waits to hear where the job's others are (pbs_abroad.h). */
@@ -87,9 +88,9 @@ struct pbs_plan {
 	struct pbs_new_pod *make;
 	struct pbs_drop *drop;
 	struct pbs_mark *mark;
-	struct pbs_shorten *shorten;
+	struct pbs_limit *limit;
 	struct pbs_tell *tell;
-	size_t nmake, ndrop, nmark, nshorten, ntell, make_cap, drop_cap, mark_cap, shorten_cap, tell_cap;
+	size_t nmake, ndrop, nmark, nlimit, ntell, make_cap, drop_cap, mark_cap, limit_cap, tell_cap;
 	json_t *status;          /* the new status; owned */
 	struct pbs_order *order; /* to make pods from; owned */
 	bool expired;            /* it has been shown long enough */

@@ -347,11 +347,14 @@ static json_t *notes_of(const struct pbs_order *o, int index, int rank, int run,
 	json_t *notes = json_pack("{s:o, s:s, s:o}", PBS_RUN_NOTE, jsonx_stringf("%d", run), PBS_FROM_NOTE, o->hash,
 				  "stoker.dev/place", jsonx_stringf("%s/%d", o->place, index >= 0 ? index : 0));
 	const json_t *walltime = jsonx_at(o->spec, "resources.walltime");
+	const json_t *cput = jsonx_at(o->spec, "resources.cput");
 	const char *script = jsonx_str_or(o->spec, "script", "");
 
 	pass_on(o->job, notes);
 	if (walltime)
 		json_object_set(notes, WALLTIME_ANNOTATION, (json_t *)walltime);
+	if (cput)
+		json_object_set(notes, PBS_CPUT_NOTE, (json_t *)cput);
 	if (o->nodes.count > 1) {
 		json_object_set_new(notes, "stoker.dev/gang", jsonx_string(gang));
 		json_object_set_new(notes, "stoker.dev/gang-size", jsonx_stringf("%d", o->nodes.count));

@@ -25,6 +25,7 @@
 #define PBS_CARDS_NOTE  "stoker.dev/cards" /* sched/pod_work.h: the scheduler's choice */
 #define PBS_SCRIPT_NOTE "stoker.dev/pbs-script"
 #define PBS_CONFINED    "stoker.dev/containers" /* "required": node/pbs_programs.h */
+#define PBS_CPUT_NOTE   "stoker.dev/cput"
 #define PBS_SPOOL       "/var/spool/pbs"
 
 #define PBS_SCRIPT_MOST (200 * 1024) /* all annotations of an object together may be 256 KiB */

@@ -217,17 +217,27 @@ static void suspend(struct pbs_work *w, struct pbs_unit *u)
 	}
 }
 
-/* More time than it was made with a pod cannot be given. */
-static void shorten(struct pbs_work *w, struct pbs_unit *u)
+/* Limits of what runs follow the job's; another cluster gives a pod no more time than it was made with. */
+static void limit(struct pbs_work *w, struct pbs_unit *u)
 {
+	const char *cput = jsonx_str_or(w->spec, "resources.cput", "0");
 	int64_t seconds;
 
 	if (!pbs_time_parse(jsonx_str_or(w->spec, "resources.walltime", ""), &seconds) || seconds <= 0)
-		return;
-	for (int i = 0; i < u->ranks; i++)
-		if (jsonx_int_or(u->now[i]->obj, "spec.activeDeadlineSeconds", 0) > seconds)
-			ARRAY_PUSH(w->p->shorten, w->p->nshorten, w->p->shorten_cap,
-				   ((struct pbs_shorten){ u->now[i], seconds }));
+		seconds = 0;
+	for (int i = 0; i < u->ranks; i++) {
+		const json_t *notes = jsonx_at(u->now[i]->obj, "metadata.annotations");
+		int64_t had = jsonx_int_or(u->now[i]->obj, "spec.activeDeadlineSeconds", 0);
+		const char *had_cput = json_string_value(json_object_get(notes, PBS_CPUT_NOTE));
+		struct pbs_limit l = { .pod = u->now[i] };
+
+		if (seconds != had && !(w->v->set->abroad && had && seconds > had))
+			l.seconds = seconds;
+		if (!streq(cput, had_cput ? had_cput : "0"))
+			l.cput = cput;
+		if (l.seconds || l.cput)
+			ARRAY_PUSH(w->p->limit, w->p->nlimit, w->p->limit_cap, l);
+	}
 }
 
 static void tell(struct pbs_work *w, struct pbs_unit *u)
@@ -254,7 +264,7 @@ static void run(struct pbs_work *w, struct pbs_unit *u)
 	} else {
 		read_session(u);
 		suspend(w, u);
-		shorten(w, u);
+		limit(w, u);
 		tell(w, u);
 	}
 }

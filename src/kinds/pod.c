@@ -191,7 +191,20 @@ static void gates_update(const json_t *spec, const json_t *old, const struct pat
 				       jsonx_str_or(gate, "name", ""));
 }
 
-static void deadline_update(const json_t *spec, const json_t *old, const struct path *at, struct err *e)
+/* A PBS job may be given more time while it runs; api/pbs_pod.c sees to who gives it. */
+static bool is_pbs(const json_t *pod)
+{
+	json_t *owner;
+	size_t i;
+
+	json_array_foreach (jsonx_at(pod, "metadata.ownerReferences"), i, owner)
+		if (jsonx_bool_or(owner, "controller", false) && streq(jsonx_str_or(owner, "kind", ""), "PBSJob") &&
+		    str_starts(jsonx_str_or(owner, "apiVersion", ""), "stoker.dev/"))
+			return true;
+	return false;
+}
+
+static void deadline_update(const json_t *spec, const json_t *old, bool pbs, const struct path *at, struct err *e)
 {
 	const json_t *after = json_object_get(spec, "activeDeadlineSeconds"),
 		     *before = json_object_get(old, "activeDeadlineSeconds");
@@ -201,7 +214,7 @@ static void deadline_update(const json_t *spec, const json_t *old, const struct 
 		return;
 	if (!after)
 		path_invalid(here, e, json_null(), "must not update from a positive integer to nil value");
-	else if (json_integer_value(after) > json_integer_value(before))
+	else if (json_integer_value(after) > json_integer_value(before) && !pbs)
 		path_invalid(here, e, after, "must be less than or equal to previous value");
 }
 
@@ -280,7 +293,7 @@ static void pod_validate_update(const json_t *pod, const json_t *old_pod, struct
 	if (!spec || !old || !same_count(spec, old, "containers", at, e) ||
 	    !same_count(spec, old, "initContainers", at, e))
 		return;
-	deadline_update(spec, old, at, e);
+	deadline_update(spec, old, is_pbs(old_pod), at, e);
 	tolerations_update(spec, old, at, e);
 	gates_update(spec, old, at, e);
 	spec_update(spec, old, at, e);

@@ -16,9 +16,11 @@
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "kinds/pbs_values.h"
 #include "node/pod_pbs.h"
 
 #define SUSPEND   "stoker.dev/suspend"
+#define CPUT      "stoker.dev/cput" /* what qalter has made of it */
 #define LIMITS_MS 1000
 #define USE_MS    15000
 #define READY_MS  5000 /* between SIGTSTP and SIGSTOP */
@@ -167,9 +169,21 @@ static void suspend(struct pod *p, bool on)
 	pod_start_clock(p);
 }
 
+static void heed_cput(struct pod *p, const json_t *notes)
+{
+	const char *text = json_string_value(json_object_get(notes, CPUT));
+	int64_t seconds;
+
+	if (!text || !pbs_time_parse(text, &seconds) || seconds == p->pbs->limits.cput)
+		return;
+	p->pbs->limits.cput = seconds;
+	loop_timer_clear(&p->pbs->look); /* it may be looked at too seldom for a limit */
+}
+
 void pod_pbs_look(struct pod *p)
 {
-	const json_t *note = json_object_get(jsonx_at(p->obj, "metadata.annotations"), SUSPEND);
+	const json_t *notes = jsonx_at(p->obj, "metadata.annotations");
+	const json_t *note = json_object_get(notes, SUSPEND);
 	bool wanted = str_same(json_string_value(note), "true") && !p->failed && !p->deleting;
 
 	if (!running(p))
@@ -179,6 +193,7 @@ void pod_pbs_look(struct pod *p)
 	else if (p->revived && !p->pbs->settled && !wanted)
 		send(p, SIGCONT); /* an earlier server may have stopped it */
 	p->pbs->settled = true;
+	heed_cput(p, notes);
 	if (p->pbs->job && !loop_timer_pending(&p->pbs->look) && !p->failed) {
 		p->pbs->look = (struct loop_timer){ .fire = on_look, .arg = p };
 		loop_timer_set(p->parts->loop, &p->pbs->look, pbs_limits_any(&p->pbs->limits) ? LIMITS_MS : USE_MS);

@@ -373,3 +373,23 @@ TEST("a job that its node has been given is asked there before its status says t
 	clock_fake(0);
 	front_done(&f);
 }
+
+TEST("only the server gives a PBS job's pod more time")
+{
+	struct front f = lab_new();
+	static const char pod[] = "PATCH /api/v1/namespaces/default/pods/1-0";
+	static const char merge[] = "Content-Type: application/merge-patch+json\r\n";
+	struct api_request req = server_request(&f.s, VERB_PATCH, "v1/pods", "default", "1-0");
+	json_auto_t *answer = NULL;
+
+	give_pod(&f, "1", "1-0", "{'spec':{'activeDeadlineSeconds':100}}");
+	CHECK_INT(front_ask(&f, pod, merge, "{\"spec\":{\"activeDeadlineSeconds\":50}}"), 200);
+	CHECK_INT(front_ask(&f, pod, merge, "{\"spec\":{\"activeDeadlineSeconds\":60}}"), 422);
+	CHECK(strstr(f.body.p, "spec.activeDeadlineSeconds: Invalid value: 60: must be less than or equal to") != NULL);
+	req.patch = PATCH_MERGE;
+	req.caller = &caller_system;
+	answer = server_call(&f.s, &req, "{'spec':{'activeDeadlineSeconds':60}}");
+	CHECK_STR(f.s.message, "");
+	clock_fake(0);
+	front_done(&f);
+}

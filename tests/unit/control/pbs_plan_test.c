@@ -4,7 +4,7 @@
  *	0:P  rank 0 is pending, 1:R@G102 rank 1 runs on G102 (S succeeded, F failed); 3/0:R is of element 3
  *	...  further: !3 exit code, $9 signal, %OOMKilled reason of the pod, ^OOMKilled reason of the container,
  *	     #1 of that run, x somebody deletes it (y: and it should be gone by now), =4,5 has those cards, ~ made from
- *	     something else, <9 has so many seconds, D taken away by its node
+ *	     something else, <9 has so many seconds, c 90 of processor time, D taken away by its node
  *
  * The answer: the state, then what is told: start=, exit=, host=, gpus=, then +0#1 a pod to make (rank, run; 3/0 of
  * element 3), -0 one to delete (-0(5) in that time), z0 one to suspend, Z0 to go on, <0(9) one to give so
@@ -103,6 +103,8 @@ static json_t *pod_of(const struct pbs_order *o, const char *word)
 		set_at(pod, "metadata.deletionTimestamp", strchr(state, 'x') ? NOW + 10 : NOW - 60);
 	if (strchr(state, '<'))
 		jsonx_set_new(pod, "spec.activeDeadlineSeconds", json_integer(after(state, '<')));
+	if (strchr(state, 'c'))
+		json_object_set_new(jsonx_at(pod, "metadata.annotations"), PBS_CPUT_NOTE, json_string("90"));
 	if (strchr(state, '~'))
 		json_object_set_new(jsonx_at(pod, "metadata.annotations"), PBS_FROM_NOTE, json_string("other"));
 	if (strchr(state, '='))
@@ -206,9 +208,12 @@ static void say_plan(const struct pbs_plan *p, struct sbuf *out)
 	}
 	for (size_t i = 0; i < p->nmark; i++)
 		say_pod(out, p->mark[i].suspend ? 'z' : 'Z', p->mark[i].pod);
-	for (size_t i = 0; i < p->nshorten; i++) {
-		say_pod(out, '<', p->shorten[i].pod);
-		sbuf_addf(out, "(%lld)", (long long)p->shorten[i].seconds);
+	for (size_t i = 0; i < p->nlimit; i++) {
+		say_pod(out, '<', p->limit[i].pod);
+		if (p->limit[i].seconds)
+			sbuf_addf(out, "(%lld)", (long long)p->limit[i].seconds);
+		if (p->limit[i].cput)
+			sbuf_addf(out, "(cput %s)", p->limit[i].cput);
 	}
 	if (p->expired)
 		sbuf_adds(out, " expired");
@@ -369,7 +374,11 @@ TEST("a PBS job that is taken away runs again, or is aborted")
 		{ "the old pod goes then", ONE ",'rerunAfter':1", "'state':'Q','startCount':1", "0:R@G1 0:P#1",
 		  "Q start=1 -0" },
 		{ "less time than before", "'resources':{'walltime':'60'}", RAN, "0:R@G1<90", "R start=1 <0(60)" },
-		{ "more cannot be given", "'resources':{'walltime':'60'}", RAN, "0:R@G1<30", "R start=1" },
+		{ "more time than before", "'resources':{'walltime':'99'}", RAN, "0:R@G1<90", "R start=1 <0(99)" },
+		{ "as much time as before", "'resources':{'walltime':'90'}", RAN, "0:R@G1<90", "R start=1" },
+		{ "another limit of processor time", "'resources':{'cput':'60'}", RAN, "0:R@G1c",
+		  "R start=1 <0(cput 60)" },
+		{ "no limit of it any more", "'resources':{}", RAN, "0:R@G1c", "R start=1 <0(cput 0)" },
 		{ "suspended", ONE ",'suspend':true", RAN, "0:R@G1", "S start=1 z0" },
 		{ "still suspended is told once more if it was not heard", ONE ",'suspend':true",
 		  "'state':'S','startCount':1", "0:R@G1", "S start=1 z0" },

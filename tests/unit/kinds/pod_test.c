@@ -255,6 +255,32 @@ TEST("of a pod's spec little may change")
 	}
 }
 
+TEST("a PBS job's pod may be given more time")
+{
+	static const char owners[] =
+		"[{'apiVersion':'stoker.dev/v1','kind':'%s','name':'1','uid':'u','controller':true}]";
+	static const struct {
+		const char *kind, *want;
+	} rows[] = {
+		{ "PBSJob", "" },
+		{ "Job",
+		  "spec.activeDeadlineSeconds: Invalid value: 200: must be less than or equal to previous value" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *before = created(&kind_pod, S(",'activeDeadlineSeconds':100"));
+		json_auto_t *after = NULL;
+		auto_free char *text = xasprintf(owners, rows[i].kind);
+		auto_free char *got = NULL;
+
+		jsonx_set_new(before, "metadata.ownerReferences", object(text));
+		after = jsonx_copy(before);
+		jsonx_set_new(after, "spec.activeDeadlineSeconds", json_integer(200));
+		got = update_complaint(&kind_pod, before, after);
+		CHECK_STR(got, rows[i].want);
+	}
+}
+
 TEST("a pod's image may change and tolerations may be added")
 {
 	json_auto_t *before = created(&kind_pod, C("")), *after = jsonx_copy(before);
