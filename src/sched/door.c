@@ -275,31 +275,65 @@ static void add_times(const struct why_view *v, json_t *row)
 		json_object_set_new(row, "walltime", json_integer(work_walltime(work) / 1000));
 }
 
-static json_t *row_of(struct door *d, struct work *work, bool words)
+/* Without what is foretold. */
+static struct why_view view_of(struct door *d, struct work *work, struct reader *reader)
 {
 	const struct feed_pod *p = first_pod(d, work);
-	auto_free char *name = name_work(d, work, '/');
-	struct reader reader = { .door = d, .work = work, .ns = p ? p->ns : "" };
-	struct why_view v = {
+
+	*reader = (struct reader){ .door = d, .work = work, .ns = p ? p->ns : "" };
+	return (struct why_view){
 		.world = d->config.world,
 		.work = work,
-		.ns = reader.ns,
+		.ns = reader->ns,
 		.pod = p ? p->name : "",
-		.position = work_has_begun(work) || work->holds ? 0 : forecast_position(d->forecast, work->key),
-		.expected_ms = expected(d, work),
-		.foretold = forecast_covers(d->forecast, work->key),
+		.expected_ms = TIME_UNKNOWN,
 		.now_ms = now_ms(),
 		.name = name_other,
 		.source = find_source,
-		.arg = &reader,
+		.arg = reader,
 	};
-	const char *state = why_state(&v);
-	json_t *row = json_pack(
-		"{s:s, s:s*, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "namespace", reader.ns, "name", name,
-		"queue", work->queue->name, "user", work->user, "group", work->group, "state", state, "priority",
-		(json_int_t)work->priority, "size", (json_int_t)work->n, "gpus", (json_int_t)wants(work, RESOURCE_GPU),
-		"cpuMilli", (json_int_t)wants(work, RESOURCE_CPU), "memory", (json_int_t)wants(work, RESOURCE_MEMORY));
+}
 
+void door_condition(struct door *d, struct work *work, struct sbuf *out)
+{
+	struct reader reader;
+	struct why_view v = view_of(d, work, &reader);
+
+	why_condition(&v, out);
+}
+
+/* The other may have gone since it was foretold, or be held. */
+static const struct work *work_of(const struct door *d, const char *key)
+{
+	return key ? world_find(d->config.world, key) : NULL;
+}
+
+static void foretell(const struct door *d, struct why_view *v)
+{
+	const char *key = v->work->key;
+
+	v->position = work_has_begun(v->work) || v->work->holds ? 0 : forecast_position(d->forecast, key);
+	v->expected_ms = expected(d, v->work);
+	v->foretold = forecast_covers(d->forecast, key);
+	v->after = work_of(d, forecast_after(d->forecast, key));
+	v->behind = work_of(d, forecast_behind(d->forecast, key));
+}
+
+static json_t *row_of(struct door *d, struct work *work, bool words)
+{
+	auto_free char *name = name_work(d, work, '/');
+	struct reader reader;
+	struct why_view v = view_of(d, work, &reader);
+	const char *state;
+	json_t *row;
+
+	foretell(d, &v);
+	state = why_state(&v);
+	row = json_pack("{s:s, s:s*, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I}", "namespace", reader.ns, "name",
+			name, "queue", work->queue->name, "user", work->user, "group", work->group, "state", state,
+			"priority", (json_int_t)work->priority, "size", (json_int_t)work->n, "gpus",
+			(json_int_t)wants(work, RESOURCE_GPU), "cpuMilli", (json_int_t)wants(work, RESOURCE_CPU),
+			"memory", (json_int_t)wants(work, RESOURCE_MEMORY));
 	if (!streq(state, "running"))
 		json_object_set_new(row, "why", json_string(why_word(world_why(v.world, work, v.now_ms))));
 	if (v.position)

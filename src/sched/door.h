@@ -27,6 +27,8 @@ void door_set_books(struct door *d, struct books *b);
 struct scheduler *door_scheduler(struct door *d);
 /* "job/a1", what a work is called for those of a namespace; a new text, or NULL: it is of another. */
 char *door_name(struct door *d, const struct work *work, const char *ns);
+/* why_condition() with the names that its namespace may know. */
+void door_condition(struct door *d, struct work *work, struct sbuf *out);
 /* Something has changed that expected starts may depend on. */
 void door_touch(struct door *d);
 

@@ -21,6 +21,9 @@ struct place {
 	char *key;
 	size_t position; /* in its queue */
 	int64_t start_ms;
+	char *after;  /* ends then; NULL */
+	bool endless; /* has no walltime */
+	bool gpus;    /* wants some */
 };
 
 /* An answer, whole or growing. */
@@ -68,8 +71,10 @@ static void outlook_free(struct outlook *o)
 {
 	if (!o)
 		return;
-	for (size_t i = 0; i < o->n; i++)
+	for (size_t i = 0; i < o->n; i++) {
 		free(o->places[i].key);
+		free(o->places[i].after);
+	}
 	free(o->places);
 	map_done(&o->by_key);
 	free(o);
@@ -313,8 +318,11 @@ static void copy_work(struct forecast *f, const char *key, size_t place)
 	c->job = job_of(c, from, f->next->made_ms);
 	ARRAY_PUSH(f->copies, f->ncopies, f->cap_copies, c);
 	sim_adopt(f->sim, to, &c->job);
-	if (place != SIZE_MAX && !work_has_begun(to))
-		ARRAY_PUSH(f->waiting, f->nwaiting, f->cap_waiting, f->ncopies - 1);
+	if (place == SIZE_MAX || work_has_begun(to))
+		return;
+	ARRAY_PUSH(f->waiting, f->nwaiting, f->cap_waiting, f->ncopies - 1);
+	f->next->places[place].endless = c->job.run_ms == TIME_UNKNOWN;
+	f->next->places[place].gpus = c->job.gpus > 0;
 }
 
 /* First what runs, then what waits, in order: so ages are as they were. */
@@ -340,19 +348,41 @@ static bool copy_works(struct forecast *f)
 
 /* ---- time ---- */
 
+/* Of what has just ended, that for which it waited most likely: if it wants GPUs, one that had some, of its queue
+ * rather than of another. */
+static const struct sim_job *cause_of(const struct forecast *f, const struct copy *c)
+{
+	const struct sim_job *const *ended;
+	size_t n = sim_ended(f->sim, &ended);
+	const struct sim_job *best = NULL;
+	int most = -1;
+
+	for (size_t i = 0; i < n; i++) {
+		int marks = 2 * (!c->job.gpus || ended[i]->gpus > 0) + streq(ended[i]->queue, c->queue);
+
+		if (marks <= most)
+			continue;
+		most = marks;
+		best = ended[i];
+	}
+	return best;
+}
+
 /* Takes note of starts; false: stop here. */
 static bool on_moment(void *arg, struct sim *s, int64_t now_ms)
 {
 	struct forecast *f = arg;
 
 	(void)s;
-	(void)now_ms;
 	for (size_t i = f->nwaiting; i-- > 0;) {
 		const struct copy *c = f->copies[f->waiting[i]];
+		const struct sim_job *cause;
 
 		if (c->job.start_ms == TIME_UNKNOWN)
 			continue;
+		cause = c->job.start_ms == now_ms ? cause_of(f, c) : NULL;
 		f->next->places[c->place].start_ms = c->job.start_ms;
+		f->next->places[c->place].after = cause ? xstrdup(cause->key) : NULL;
 		f->waiting[i] = f->waiting[--f->nwaiting];
 	}
 	/* The first of a step is where the last step has stopped: from there time must go on. */
@@ -485,13 +515,39 @@ size_t forecast_position(const struct forecast *f, const char *key)
 	return p ? p->position : 0;
 }
 
-int64_t forecast_start(const struct forecast *f, const char *key)
+/* Where the one under way knows nothing of it yet, the last one does. */
+static const struct place *known_place(const struct forecast *f, const char *key)
 {
 	const struct place *p = find_place(f->next, key);
 
-	if (!p || p->start_ms == TIME_UNKNOWN)
-		p = find_place(f->last, key);
+	return !p || p->start_ms == TIME_UNKNOWN ? find_place(f->last, key) : p;
+}
+
+int64_t forecast_start(const struct forecast *f, const char *key)
+{
+	const struct place *p = known_place(f, key);
+
 	return p ? p->start_ms : TIME_UNKNOWN;
+}
+
+const char *forecast_after(const struct forecast *f, const char *key)
+{
+	const struct place *p = known_place(f, key);
+
+	return p ? p->after : NULL;
+}
+
+const char *forecast_behind(const struct forecast *f, const char *key)
+{
+	const struct place *p = find_place(f->last, key);
+
+	for (size_t i = 0; p && i < f->last->n && i < FORECAST_MOST; i++) {
+		const struct place *other = &f->last->places[i];
+
+		if (other->endless && other->start_ms != TIME_UNKNOWN && (!p->gpus || other->gpus))
+			return other->key;
+	}
+	return NULL;
 }
 
 bool forecast_covers(const struct forecast *f, const char *key)

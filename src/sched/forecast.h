@@ -45,6 +45,11 @@ bool forecast_is_busy(const struct forecast *f);
 size_t forecast_position(const struct forecast *f, const char *key);
 /* TIME_UNKNOWN: it cannot be told. */
 int64_t forecast_start(const struct forecast *f, const char *key);
+/* Whose end lets it start then; NULL: nobody's, or it cannot be told.  A key: the work may have gone since. */
+const char *forecast_after(const struct forecast *f, const char *key);
+/* The first of those that wait to start and then, without a walltime, never end as far as is known: what waits behind
+ * it may wait for ever.  NULL. */
+const char *forecast_behind(const struct forecast *f, const char *key);
 /* Whether it was among those whose start was looked for to the end. */
 bool forecast_covers(const struct forecast *f, const char *key);
 /* The line, first to last; works may have gone since. */

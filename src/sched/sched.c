@@ -500,7 +500,7 @@ static bool say_work(void *arg, struct work *work)
 		if (!p || is_said_lately(y, p, work) || is_too_early(y, p))
 			continue;
 		if (!why.n)
-			why_condition(y->sched->world, work, now_ms(), &why);
+			door_condition(y->sched->door, work, &why);
 		if (!why.n || str_same(p->said, why.p))
 			continue;
 		if (is_over(&y->end_ns))

@@ -28,6 +28,8 @@ struct sim {
 	struct run **runs; /* all of them, to be freed */
 	size_t nruns, cap_runs;
 	struct heap arrivals, endings;
+	const struct sim_job **ended; /* at this moment */
+	size_t nended, cap_ended;
 	bool (*stop)(void *arg);
 	void *stop_arg;
 };
@@ -184,6 +186,7 @@ static void end(struct sim *s, struct run *r)
 {
 	account(s, r);
 	r->job->end_ms = s->now_ms;
+	ARRAY_PUSH(s->ended, s->nended, s->cap_ended, r->job);
 	remove_work(s, r);
 }
 
@@ -262,6 +265,7 @@ void sim_free(struct sim *s)
 	free(s->runs);
 	free(s->arrivals.items);
 	free(s->endings.items);
+	free(s->ended);
 	free(s);
 }
 
@@ -269,6 +273,12 @@ void sim_set_stop(struct sim *s, bool (*stop)(void *arg), void *arg)
 {
 	s->stop = stop;
 	s->stop_arg = arg;
+}
+
+size_t sim_ended(const struct sim *s, const struct sim_job *const **ret)
+{
+	*ret = s->ended;
+	return s->nended;
 }
 
 static int64_t earlier(int64_t a, int64_t b)
@@ -288,6 +298,8 @@ int64_t sim_run(struct sim *s, int64_t until_ms, const struct sim_watch *watch)
 		next = earlier(next, earlier(heap_next(&s->arrivals), heap_next(&s->endings)));
 		if (next == TIME_UNKNOWN || next > until_ms)
 			return s->now_ms;
+		if (next > s->now_ms)
+			s->nended = 0;
 		s->now_ms = next > s->now_ms ? next : s->now_ms;
 		while (heap_next(&s->endings) <= s->now_ms) {
 			struct run *r = s->endings.items[0];

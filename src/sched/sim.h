@@ -43,6 +43,8 @@ struct sim_watch {
 /* Asked now and then while a moment is decided: true ends sim_run() in the middle of it; the next call goes on there.
  */
 void sim_set_stop(struct sim *s, bool (*stop)(void *arg), void *arg);
+/* Those that have ended at the present moment, first to last. */
+size_t sim_ended(const struct sim *s, const struct sim_job *const **ret);
 /* Until nothing is left to happen, `until_ms`, or the watch ends it; returns the last moment. */
 int64_t sim_run(struct sim *s, int64_t until_ms, const struct sim_watch *watch);
 

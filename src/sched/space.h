@@ -85,6 +85,11 @@ struct shape_memo *shape_memo(const struct space *s, struct shape *sh);
 bool space_failed(const struct space *s, const struct shape *sh);
 /* Whether an empty machine would do: false, with the reason in words, if no node could ever take it. */
 bool space_possible(struct space *s, struct shape *sh, struct sbuf *ret_why);
+/* Then: because of what is written on every node (taints, labels), not because of what it has. */
+bool space_refused(const struct space *s, const struct shape *sh);
+/* A node that could take it but takes nothing now: it is cordoned, or not ready.  NULL: none is. */
+const struct node *space_closed(const struct space *s, const struct shape *sh);
+bool node_is_cordoned(const struct node *n);
 /* How many of it an empty machine would hold at once; 0 if that is not known. */
 int64_t space_holds(const struct space *s, const struct shape *sh);
 /* Why there is no room, in Kubernetes' words: "0/1 nodes are available: 1 Insufficient cpu."  Borrowed until the next

@@ -291,6 +291,33 @@ bool space_possible(struct space *s, struct shape *sh, struct sbuf *ret_why)
 	return !core->impossible;
 }
 
+bool space_refused(const struct space *s, const struct shape *sh)
+{
+	struct verdict v = judge_all(s, sh->core);
+	bool refused = s->nranks && !v.accepted;
+
+	free(v.refusal);
+	free(v.most.v);
+	return refused;
+}
+
+const struct node *space_closed(const struct space *s, const struct shape *sh)
+{
+	for (size_t i = 0; i < s->nranks; i++) {
+		const struct node *n = s->by_rank[i];
+		auto_sbuf struct sbuf ignored = SBUF(1024);
+
+		if ((n->view.unschedulable || !n->view.ready) && could_accept(n, sh, &ignored) && could_hold(n, sh))
+			return n;
+	}
+	return NULL;
+}
+
+bool node_is_cordoned(const struct node *n)
+{
+	return n->view.unschedulable;
+}
+
 /* What shares cards is not counted: who sits with whom on one depends on the order in which they come. */
 int64_t space_holds(const struct space *s, const struct shape *sh)
 {

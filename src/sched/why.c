@@ -159,16 +159,18 @@ static void name_no_room(struct world *w, const struct work *work, struct sbuf *
 			  gang_name(work));
 }
 
-static void name_reserved(struct world *w, const struct work *work, int64_t now_ms, struct sbuf *out)
+static void name_reserved(const struct why_view *v, struct sbuf *out)
 {
-	const struct reservation *r = world_barrier(w, work, now_ms);
+	const struct reservation *r = world_barrier(v->world, v->work, v->now_ms);
+	const struct block *block = r ? r->block : NULL;
 
-	if (!r || !r->block) {
+	if (block) {
+		sbuf_adds(out, "the room that is free is kept ");
+		say_block(block, v->work, v->now_ms, out);
+	} else {
 		sbuf_adds(out, "the room that is free is reserved for work before it");
-		return;
 	}
-	sbuf_adds(out, "the room that is free is kept ");
-	say_block(r->block, work, now_ms, out);
+	say_reserved_start(v, block, out);
 }
 
 static void say_stopped(const struct work *work, struct sbuf *out)
@@ -176,8 +178,12 @@ static void say_stopped(const struct work *work, struct sbuf *out)
 	sbuf_addf(out, work->queue->exists ? "queue %s is stopped" : "there is no queue %s", work->queue->name);
 }
 
-void why_condition(struct world *w, struct work *work, int64_t now_ms, struct sbuf *out)
+void why_condition(const struct why_view *v, struct sbuf *out)
 {
+	struct world *w = v->world;
+	struct work *work = v->work;
+	int64_t now_ms = v->now_ms;
+
 	switch (world_why(w, work, now_ms)) {
 	case WHY_HELD:
 		say_held(work, out);
@@ -206,9 +212,10 @@ void why_condition(struct world *w, struct work *work, int64_t now_ms, struct sb
 		break;
 	case WHY_NO_ROOM:
 		name_no_room(w, work, out);
+		say_reserved_start(v, NULL, out);
 		break;
 	case WHY_RESERVED:
-		name_reserved(w, work, now_ms, out);
+		name_reserved(v, out);
 		break;
 	case WHY_PREEMPTING:
 		sbuf_adds(out, victims_of(w, work).borrowers
@@ -312,11 +319,43 @@ static void say_not_before(const struct why_view *v, struct sbuf *out)
 {
 	sbuf_adds(out, "not to start before ");
 	say_time(v->work->not_before_ms, v->now_ms, out);
+	if (v->expected_ms > v->work->not_before_ms)
+		say_when(v, NULL, out);
 }
 
 static void say_queue(const struct why_view *v, struct sbuf *out)
 {
 	say_stopped(v->work, out);
+}
+
+/* What the limit that is in its way counts. */
+static bool counts_too(const struct why_view *v, const struct work *other, size_t resource)
+{
+	const struct work *work = v->work;
+	enum limit_scope scope = work->hit.scope;
+
+	(void)resource;
+	if (work->hit_server ? !other->pbs : other->queue != work->queue)
+		return false;
+	return scope == LIMIT_TOTAL || (scope == LIMIT_PER_USER && streq(other->user, work->user)) ||
+	       (scope == LIMIT_PER_GROUP && streq(other->group, work->group));
+}
+
+static bool is_of_queue(const struct why_view *v, const struct work *other, size_t resource)
+{
+	(void)resource;
+	return other->queue == v->work->queue;
+}
+
+static bool uses_quota(const struct why_view *v, const struct work *other, size_t resource)
+{
+	const struct work *work = v->work;
+
+	(void)resource;
+	if (!other->counted.v[work->quota.of])
+		return false;
+	return other->queue == work->queue || (work->quota.what == QUOTA_COHORT && other->queue->quota.some &&
+					       str_same(other->queue->quota.cohort, work->queue->quota.cohort));
 }
 
 static void say_limit(const struct why_view *v, struct sbuf *out)
@@ -327,13 +366,23 @@ static void say_limit(const struct why_view *v, struct sbuf *out)
 	limit_hit_text(&work->hit, work->hit_server ? NULL : work->queue->name, work->user, work->group, out);
 	if (limits_impossible(&work->queue->limits, &work->asks, &never))
 		sbuf_adds(out, ": it can never start in this queue");
+	else
+		say_when(v, &(struct in_the_way){ .has = counts_too }, out);
 }
 
 static void say_share(const struct why_view *v, struct sbuf *out)
 {
 	const struct queue *q = v->work->queue;
 
+	if (work_exceeds_share(v->world, v->work)) {
+		sbuf_addf(out,
+			  "it alone is more than the share of queue %s, which may not borrow from others: it can never "
+			  "start in this queue",
+			  q->name);
+		return;
+	}
 	sbuf_addf(out, "queue %s has its share of the machine and may not borrow from others", q->name);
+	say_when(v, &(struct in_the_way){ .has = is_of_queue }, out);
 }
 
 static void say_quota(const struct why_view *v, struct sbuf *out)
@@ -343,6 +392,7 @@ static void say_quota(const struct why_view *v, struct sbuf *out)
 
 	if (!quota_impossible(&v->world->queues, work->queue, &work->asks, &never)) {
 		quota_hit_text(&work->quota, work->queue, out);
+		say_when(v, &(struct in_the_way){ .has = uses_quota }, out);
 		return;
 	}
 	quota_most_text(&never, work->queue->name, work->queue->quota.cohort, out);

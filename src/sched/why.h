@@ -6,10 +6,6 @@
 #include "base/str.h"
 #include "sched/world.h"
 
-/* For the condition and the event of its pods: what stands in the way, without what changes by the minute.  Nothing if
- * nothing does. */
-void why_condition(struct world *w, struct work *work, int64_t now_ms, struct sbuf *out);
-
 /* A condition that is there already is written anew if the reason is another, but if only its words are, not before
  * that many milliseconds have passed. */
 #define WHY_SAME_MS 30000
@@ -19,10 +15,12 @@ bool why_is_due(enum work_why said, int64_t since_ms, enum work_why now);
 struct why_view {
 	struct world *world;
 	struct work *work;
-	const char *ns, *pod; /* one of its pods, for commands that are to be typed */
-	size_t position;      /* in its queue; 0: not in line */
-	int64_t expected_ms;  /* TIME_UNKNOWN */
-	bool foretold;        /* it was looked for: if it is unknown, it stays so */
+	const char *ns, *pod;      /* one of its pods, for commands that are to be typed */
+	size_t position;           /* in its queue; 0: not in line */
+	int64_t expected_ms;       /* TIME_UNKNOWN */
+	bool foretold;             /* it was looked for: if it is unknown, it stays so */
+	const struct work *after;  /* whose end lets it start then; NULL: nobody's, or not known */
+	const struct work *behind; /* starts before it and has no walltime; NULL */
 	int64_t now_ms;
 	/* What another work is called, such as "job a1"; NULL: whoever reads this may not know.  Borrowed until the
 	 * next call. */
@@ -33,6 +31,9 @@ struct why_view {
 	void *arg;
 };
 void why_sentence(const struct why_view *v, struct sbuf *out);
+/* For the condition and the event of its pods: what stands in the way, and when it starts if room is reserved for it;
+ * but nothing that is only foretold, for that changes by the minute.  Nothing if nothing does. */
+void why_condition(const struct why_view *v, struct sbuf *out);
 /* Several things are separated by "; or ".  Nothing if there is nothing to be done. */
 void why_help(const struct why_view *v, struct sbuf *out);
 /* "waiting", "held", "starting" or "running"; and the reason as programs read it, such as "NO_ROOM". */

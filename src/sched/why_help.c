@@ -78,7 +78,7 @@ static void help_not_before(const struct why_view *v, struct sbuf *out)
 
 /* ---- queues ---- */
 
-/* A queue that would start it. */
+/* A queue that would take it, whoever asks, and start it. */
 static const struct queue *other_queue(const struct why_view *v)
 {
 	const struct queue *found = NULL;
@@ -88,7 +88,7 @@ static const struct queue *other_queue(const struct why_view *v)
 	while (map_next(&v->world->queues, &pos, NULL, &q)) {
 		const struct queue *one = q;
 
-		if (one != v->work->queue && one->exists && one->enabled && one->started &&
+		if (one != v->work->queue && one->exists && one->enabled && one->started && one->open &&
 		    (!found || strcmp(one->name, found->name) < 0))
 			found = one;
 	}
@@ -175,7 +175,9 @@ static void help_quota(const struct why_view *v, struct sbuf *out)
 	begin(out);
 	sbuf_addf(out, "an admin raises spec.%s of queue %s",
 		  v->work->quota.what == QUOTA_BORROWED ? "borrowingLimit" : "quota", q->name);
-	help_move(v, out);
+	/* Elsewhere it would wait too. */
+	if (world_room(v->world, v->work, v->now_ms, work_end(v->work, v->now_ms), true) >= work_needs(v->work))
+		help_move(v, out);
 }
 
 /* ---- room ---- */
@@ -227,14 +229,33 @@ static void help_property(const struct why_view *v, const char *property, struct
 	help_move(v, out);
 }
 
+/* A node that would take it is closed. */
+static bool help_closed(const struct why_view *v, struct shape *sh, struct sbuf *out)
+{
+	const struct node *n = space_closed(world_space(v->world), sh);
+
+	if (!n)
+		return false;
+	begin(out);
+	if (node_is_cordoned(n))
+		sbuf_addf(out, "an admin: `stoker drain %s --undo` lets pods start on node %s again", node_name(n),
+			  node_name(n));
+	else
+		sbuf_addf(out, "node %s could take it but is not ready: `stoker describe node/%s` says why",
+			  node_name(n), node_name(n));
+	return true;
+}
+
 static void help_no_room(const struct why_view *v, struct sbuf *out)
 {
 	auto_sbuf struct sbuf ignored = SBUF(1024);
 	const struct work *work = v->work;
 	bool gang = work->size > 1 && !work_has_begun(work);
-	const struct shape *sh = shape_in_need(v->world, v->work);
+	struct shape *sh = shape_in_need(v->world, v->work);
 	const char *missing = missing_property(v);
 
+	if (!missing && sh && lacks_nodes(v, sh) && help_closed(v, sh, out))
+		return;
 	if (missing)
 		help_property(v, missing, out);
 	else if (gang)
@@ -249,9 +270,15 @@ static void help_no_room(const struct why_view *v, struct sbuf *out)
 
 static void help_reserved(const struct why_view *v, struct sbuf *out)
 {
+	const struct reservation *r = world_barrier(v->world, v->work, v->now_ms);
+
 	help_walltime(v, out);
 	if (work_is_alone(v->work) && work_walltime(v->work) == WALLTIME_NONE)
 		help_ask_less(v, v->work->members[0].seat.shape, out);
+	if (r && r->block) {
+		begin(out);
+		sbuf_addf(out, "an admin: `stoker reserve delete %s` gives that room to everyone again", r->block->key);
+	}
 }
 
 /* Whether it wants a part of a GPU where nobody shares any. */
@@ -262,6 +289,17 @@ static bool wants_shared(const struct why_view *v)
 	for (size_t i = 0; i < work->n; i++)
 		if (shape_wants(work->members[i].seat.shape, RESOURCE_GPU_MEMORY) > 0)
 			return space_total(world_space(v->world), RESOURCE_GPU_MEMORY) == 0;
+	return false;
+}
+
+/* By what an admin wrote on every node, not by its size. */
+static bool refused_by_all(const struct why_view *v)
+{
+	const struct work *work = v->work;
+
+	for (size_t i = 0; i < work->n; i++)
+		if (!work->members[i].seat.node && space_refused(world_space(v->world), work->members[i].seat.shape))
+			return true;
 	return false;
 }
 
@@ -278,7 +316,10 @@ static void help_impossible(const struct why_view *v, struct sbuf *out)
 			       "ask for whole GPUs (nvidia.com/gpu)");
 		return;
 	}
-	if (!too_many) {
+	if (!too_many && refused_by_all(v)) {
+		begin(out);
+		sbuf_adds(out, "tolerate the taint, or ask for labels that a node has (nodeSelector, nodeAffinity)");
+	} else if (!too_many) {
 		begin(out);
 		sbuf_adds(out, "ask for no more than the largest node has, or split it into several pods");
 	} else if (most > 0) {
@@ -287,7 +328,8 @@ static void help_impossible(const struct why_view *v, struct sbuf *out)
 			  work->size);
 	}
 	begin(out);
-	sbuf_adds(out, "`stoker describe node/NAME` shows what a node has");
+	sbuf_adds(out, refused_by_all(v) ? "`kubectl describe nodes` shows their labels and taints"
+					 : "`stoker describe node/NAME` shows what a node has");
 }
 
 void why_help(const struct why_view *v, struct sbuf *out)

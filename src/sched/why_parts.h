@@ -35,11 +35,25 @@ void say_other(const struct why_view *v, const struct work *other, struct sbuf *
 /* The first member without a seat that finds no room alone, else the first without a seat; NULL: all have one. */
 struct shape *shape_in_need(struct world *w, const struct work *work);
 
+/* --- why_when.c --- */
+/* Who of those that run has what it waits for. */
+struct in_the_way {
+	bool (*has)(const struct why_view *v, const struct work *other, size_t resource);
+	size_t resource;
+};
+/* "; job a1 ends by 14:20 at the latest", or why that cannot be told.  NULL: nobody has it. */
+void say_when(const struct why_view *v, const struct in_the_way *those, struct sbuf *out);
+/* " (job a1 ends by 14:20 at the latest, expected start 14:20)", if it has a reservation.  The end of the block that
+ * was said is not said again. */
+void say_reserved_start(const struct why_view *v, const struct block *said, struct sbuf *out);
+
 /* --- why_room.c --- */
 void say_no_room(const struct why_view *v, struct sbuf *out);
 void say_reserved(const struct why_view *v, struct sbuf *out);
 /* "for reservation class from 14:00, and it says no walltime" */
 void say_block(const struct block *b, const struct work *work, int64_t now_ms, struct sbuf *out);
+/* No node takes such pods now. */
+bool lacks_nodes(const struct why_view *v, struct shape *sh);
 /* All its members ask for the same. */
 bool members_alike(const struct work *work);
 /* A property that its queue's nodes must have and no node has, or NULL. */

@@ -1,82 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* why_room.c - no room: what is lacking, who has it, and until when, in words */
+/* why_room.c - no room: what is lacking, and who has it, in words */
 #include "base/mem.h"
 #include "sched/parts.h"
 #include "sched/why_parts.h"
 
 /* ---- who has it ---- */
 
-/* Of those that hold a resource, at nodes that count. */
-struct holders {
-	const struct why_view *v;
-	size_t resource;
-	int64_t by_ms;     /* one that ends just then is the one that is waited for */
-	struct work *next; /* ends first, or then */
-	int64_t next_ms;
-	size_t endless; /* have no walltime */
-	size_t n;
-};
-
-static bool holds(const struct work *work, size_t resource)
+static bool has_some(const struct why_view *v, const struct work *other, size_t resource)
 {
-	for (size_t i = 0; i < work->n; i++)
-		if (work->members[i].seat.node && shape_wants(work->members[i].seat.shape, resource) > 0)
+	(void)v;
+	for (size_t i = 0; i < other->n; i++)
+		if (other->members[i].seat.node && shape_wants(other->members[i].seat.shape, resource) > 0)
 			return true;
 	return false;
-}
-
-static bool see_holder(void *arg, struct work *work)
-{
-	struct holders *h = arg;
-	int64_t end_ms = work_end(work, work->started_ms);
-
-	if (work == h->v->work || !holds(work, h->resource))
-		return true;
-	h->n++;
-	if (end_ms == TIME_UNKNOWN)
-		h->endless++;
-	/* What should have ended long ago promises nothing. */
-	else if (end_ms > h->v->now_ms &&
-		 (!h->next || end_ms == h->by_ms || (h->next_ms != h->by_ms && end_ms < h->next_ms))) {
-		h->next = work;
-		h->next_ms = end_ms;
-	}
-	return true;
-}
-
-static void say_endless(const struct why_view *v, const struct holders *h, struct sbuf *out)
-{
-	if (v->expected_ms != TIME_UNKNOWN || (!h->endless && !v->foretold))
-		return;
-	sbuf_adds(out, "; when it can start is not known: ");
-	if (!h->endless)
-		sbuf_adds(out, "work before it has no walltime");
-	else if (h->n == 1)
-		sbuf_adds(out, "the job that stands in the way has no walltime");
-	else if (h->endless == h->n)
-		sbuf_addf(out, "the %zu jobs that stand in the way have no walltime", h->n);
-	else
-		sbuf_addf(out, "%zu of the %zu jobs that stand in the way %s no walltime", h->endless, h->n,
-			  h->endless == 1 ? "has" : "have");
-}
-
-/* "; job a1 ends by 14:20 at the latest" */
-static void say_holders(const struct why_view *v, size_t resource, struct sbuf *out)
-{
-	const struct reservation *r = v->work->reservation;
-	struct holders h = { .v = v, .resource = resource, .by_ms = v->expected_ms };
-
-	if (h.by_ms == TIME_UNKNOWN && r && r->work == v->work)
-		h.by_ms = r->start_ms;
-	world_each_running(v->world, see_holder, &h);
-	if (h.next) {
-		sbuf_adds(out, "; ");
-		say_other(v, h.next, out);
-		sbuf_adds(out, " ends by ");
-		say_time(h.next_ms, v->now_ms, out);
-		sbuf_adds(out, " at the latest");
-	}
-	say_endless(v, &h, out);
 }
 
 /* ---- what is lacking ---- */
@@ -208,6 +144,14 @@ static size_t say_shortage(const struct why_view *v, struct shape *sh, const cha
 	return SIZE_MAX;
 }
 
+bool lacks_nodes(const struct why_view *v, struct shape *sh)
+{
+	struct shortage s;
+
+	world_shortage(v->world, v->work, sh, v->now_ms, false, &s);
+	return s.what == SHORT_OF_NODES;
+}
+
 /* ---- gangs ---- */
 
 bool members_alike(const struct work *work)
@@ -281,8 +225,9 @@ void say_no_room(const struct why_view *v, struct sbuf *out)
 		resource = say_part(v, room, out);
 	else if (sh)
 		resource = say_shortage(v, sh, work->size > 1 && !work_has_begun(work) ? "a pod of it " : "", out);
-	if (resource != SIZE_MAX)
-		say_holders(v, resource, out);
+	/* Nobody's end brings nodes, or neighbours. */
+	if (resource != SIZE_MAX || v->expected_ms != TIME_UNKNOWN)
+		say_when(v, resource == SIZE_MAX ? NULL : &(struct in_the_way){ has_some, resource }, out);
 }
 
 void say_impossible(const struct why_view *v, struct sbuf *out)
@@ -306,6 +251,9 @@ void say_block(const struct block *b, const struct work *work, int64_t now_ms, s
 	if (b->start_ms > now_ms) {
 		sbuf_adds(out, "from ");
 		say_time(b->start_ms, now_ms, out);
+		sbuf_adds(out, b->end_ms == TIME_UNKNOWN ? " on" : " to ");
+		if (b->end_ms != TIME_UNKNOWN)
+			say_time(b->end_ms, now_ms, out);
 		sbuf_adds(out, work_walltime(work) == WALLTIME_NONE ? ", and it says no walltime"
 								    : ", and its walltime is longer");
 	} else if (b->end_ms != TIME_UNKNOWN) {
@@ -316,26 +264,42 @@ void say_block(const struct block *b, const struct work *work, int64_t now_ms, s
 	}
 }
 
+/* "for job big, which starts by 11:00 and ends by 12:00 at the latest" */
+static void say_kept_for(const struct why_view *v, const struct reservation *r, struct sbuf *out)
+{
+	bool then = v->after == r->work && v->expected_ms != TIME_UNKNOWN;
+
+	sbuf_adds(out, "for ");
+	say_other(v, r->work, out);
+	if (r->start_ms == TIME_UNKNOWN) {
+		sbuf_adds(out, ", which has waited for long");
+	} else {
+		sbuf_adds(out, ", which starts by ");
+		say_time(r->start_ms, v->now_ms, out);
+		if (then) {
+			sbuf_adds(out, " and ends by ");
+			say_time(v->expected_ms, v->now_ms, out);
+		}
+		sbuf_adds(out, " at the latest");
+	}
+	if (!then)
+		say_when(v, NULL, out);
+}
+
 void say_reserved(const struct why_view *v, struct sbuf *out)
 {
 	const struct reservation *r = world_barrier(v->world, v->work, v->now_ms);
 
 	sbuf_adds(out, "there is room for it, but that is kept ");
-	if (r && r->block) {
+	if (r && r->work) {
+		say_kept_for(v, r, out);
+		return;
+	}
+	if (r && r->block)
 		say_block(r->block, v->work, v->now_ms, out);
-		return;
-	}
-	if (!r || !r->work) {
+	else
 		sbuf_adds(out, "for work before it");
-		return;
-	}
-	sbuf_adds(out, "for ");
-	say_other(v, r->work, out);
-	if (r->start_ms == TIME_UNKNOWN) {
-		sbuf_adds(out, ", which has waited for long");
-		return;
-	}
-	sbuf_adds(out, ", which starts by ");
-	say_time(r->start_ms, v->now_ms, out);
-	sbuf_adds(out, " at the latest");
+	/* When the reservation ends has been said. */
+	if (!r || v->expected_ms == TIME_UNKNOWN || v->expected_ms != r->block->end_ms)
+		say_when(v, NULL, out);
 }

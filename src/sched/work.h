@@ -103,6 +103,7 @@ struct queue {
 	int64_t priority;
 	bool exists; /* false: work names it, but nobody has made it or it was deleted */
 	bool enabled, started, borrowing;
+	bool open; /* takes what anybody puts into it: no ACL, no Route, not from Routes only */
 	double weight;
 	struct limits limits;
 	struct limits_use use;

@@ -64,6 +64,8 @@ static void queue_read(struct world *w, struct queue *q, const json_t *spec)
 	q->enabled = jsonx_bool_or(spec, "enabled", true);
 	q->started = jsonx_bool_or(spec, "started", true);
 	q->borrowing = jsonx_bool_or(spec, "borrowing", true);
+	q->open = !jsonx_at(spec, "acl") && !jsonx_bool_or(spec, "fromRouteOnly", false) &&
+		  !streq(jsonx_str_or(spec, "type", ""), "Route");
 	q->weight = (double)jsonx_int_or(spec, "weight", 1);
 	q->default_walltime_ms = read_walltime(spec, "defaultWalltime");
 	q->max_walltime_ms = read_walltime(spec, "maxWalltime");

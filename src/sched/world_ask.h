@@ -21,6 +21,8 @@ size_t work_needs(const struct work *work);
 int64_t work_wants(const struct work *work, size_t resource);
 /* What a gang wants more of, for all at once, than an empty machine has: it can never start.  SIZE_MAX: nothing. */
 size_t work_exceeds_machine(const struct space *s, const struct work *work);
+/* It alone is more than the share of its queue, which may not borrow: it can never start there. */
+bool work_exceeds_share(const struct world *w, const struct work *work);
 /* How many of its members without a seat would find one now if it ran until end_ms; `reservations`: heeding those. */
 size_t world_room(struct world *w, const struct work *work, int64_t now_ms, int64_t end_ms, bool reservations);
 /* The longest time for which it could start now although reservations are near, in ms; 0: not for any. */

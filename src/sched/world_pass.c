@@ -143,24 +143,36 @@ static void start(struct world *w, struct work *work, int64_t now_ms, struct dec
 /* ---- what stands in the way ---- */
 
 /* A queue that may not borrow keeps to its part among the queues. */
-static bool has_its_share(const struct world *w, const struct work *work)
+static bool exceeds_share(const struct world *w, const struct work *work, double used)
 {
 	const struct queue *q = work->queue;
 	double sum = 0;
-	double used = 0;
 	size_t pos = 0;
 	void *v;
 
-	if (q->borrowing || q->quota.some)
-		return false;
 	while (map_next(&w->queues, &pos, NULL, &v)) {
 		const struct queue *other = v;
 
 		sum += other->exists ? other->weight : 0;
 	}
+	return used + world_cost(w, work) > q->weight / sum + 1e-9;
+}
+
+bool work_exceeds_share(const struct world *w, const struct work *work)
+{
+	return exceeds_share(w, work, 0);
+}
+
+static bool has_its_share(const struct world *w, const struct work *work)
+{
+	const struct queue *q = work->queue;
+	double used = 0;
+
+	if (q->borrowing || q->quota.some)
+		return false;
 	for (size_t i = 0; i < w->nrunning; i++)
 		used += w->running[i]->queue == q ? w->running[i]->cost : 0;
-	return used + world_cost(w, work) > q->weight / sum + 1e-9;
+	return exceeds_share(w, work, used);
 }
 
 static bool is_possible(struct world *w, const struct work *work)

@@ -46,7 +46,7 @@ like "of what runs, it says until when" "$(why a1)" "^job/a1 runs since [0-9:]+;
 ok "what waits has a place, a reason and an expected start" eventually 20 says "^job/big is waiting: first in queue batch; needs 4 GPUs on one node, 2 are free; job a1 ends by ([0-9]{4}-[0-9-]+ )?$end at the latest, expected start ([0-9]{4}-[0-9-]+ )?$end$" job/big
 like "and what would help" "$(why big)" '^what would help: ask for 2 GPUs instead; or `stoker gpus` shows who has the GPUs$'
 like "by the pod's name too" "$(why "pod/$(pod_of big)")" 'needs 4 GPUs on one node'
-like "the next one is second" "$(why next)" '^job/next is waiting: second in queue batch'
+ok "the next one is second, and names the first" eventually 20 says "^job/next is waiting: second in queue batch; .*; job big runs before it, until [0-9: -]+ at the latest, expected start" next
 is "as JSON it has times" "$(why big -o json | jq -r '.items[0] | [.state, .why, .position, .gpus, .walltime, (.expectedStart | type), (.uids | length)] | join(" ")')" "waiting NO_ROOM 1 4 1800 string 1"
 
 job small 1 | start
@@ -82,6 +82,19 @@ spec: {started: false}
 END
 job late 1 '' '' 'labels: {stoker.dev/queue: night}' | start
 ok "a queue that is stopped" eventually 20 says '^job/late is waiting: first in queue night; queue night is stopped$' late
+kubectl create -f - >/dev/null <<'END'
+apiVersion: stoker.dev/v1
+kind: Queue
+metadata: {name: few}
+spec: {limits: {total: {running: 1}}}
+END
+job slow 1 3000 '' 'labels: {stoker.dev/queue: few}' | start
+ok "one of a limited queue runs" eventually 20 runs slow
+job after 1 60 '' 'labels: {stoker.dev/queue: few}' | start
+ok "a limit says whose end lifts it" eventually 20 says 'queue few allows 1 running job.* and this needs 1; job slow ends by [0-9: -]+ at the latest, expected start' after
+kubectl delete job slow after -n lab --wait=false >/dev/null
+gone() { ! k get pod -l job-name=slow -o name | grep -q .; }
+ok "both are gone" eventually 20 gone
 job huge 5 | start
 ok "what can never start is told so" eventually 20 says 'needs 5 GPUs on one node, the largest node has 4 GPUs: it can never start here$' huge
 job asleep 1 '' 'suspend: true' | start
@@ -96,7 +109,7 @@ like "a kind that waits for nothing" "$(why configmap/kube-root-ca.crt)" 'is no 
 
 ok "the condition says it too" eventually 20 bash -c "kubectl get pod -n lab $(pod_of big) -o json | jq -e '.status.conditions[] | select(.type == \"PodScheduled\" and .reason == \"Unschedulable\" and (.message | test(\"Insufficient nvidia.com/gpu\")))'"
 event_says() { k describe "$1" | grep -Eq "$2"; }
-ok "and an event on the job" eventually 20 event_says job/big 'Waiting .*default-scheduler +Waiting: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu'
+ok "and an event on the job" eventually 20 event_says job/big 'Waiting .*default-scheduler +Waiting: 0/1 nodes are available: 1 Insufficient nvidia.com/gpu.* .job a1 ends by [0-9: -]+ at the latest, expected start'
 
 cat <<'END' | start
 apiVersion: kubeflow.org/v1

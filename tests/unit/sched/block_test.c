@@ -22,13 +22,15 @@ TEST("block: nodes are kept for those that they are for")
 	add(&l, &(struct job){ .name = "b1", .user = "ben", .pods = 1, .gpus = 4 });
 	add(&l, &(struct job){ .name = "b2", .user = "ben", .pods = 1, .gpus = 4 });
 	CHECK_STR(pass(&l), "b1");
-	CHECK_WHY(&l, "b2", "the room that is free is kept for reservation class from 01:00, and it says no walltime");
+	CHECK_WHY(&l, "b2",
+		  "the room that is free is kept for reservation class from 01:00 to 02:00, and it says no walltime "
+		  "(expected start 02:00)");
 	add(&l, &(struct job){ .name = "a", .user = "anna", .pods = 1, .gpus = 4 });
 	CHECK_STR(pass(&l), "a");
 	end(&l, "a");
 	l.now = T0 + HOUR + 1;
 	CHECK_STR(pass(&l), "");
-	CHECK_WHY(&l, "b2", "the room that is free is kept for reservation class until 02:00");
+	CHECK_WHY(&l, "b2", "the room that is free is kept for reservation class until 02:00 (expected start 02:00)");
 	/* Time alone lets it start. */
 	CHECK_INT(l.d.next_ms, T0 + 2 * HOUR);
 	l.now = T0 + 2 * HOUR;

@@ -140,7 +140,7 @@ TEST("a gang is let in when there is room for all of it, the next when that one 
 	CHECK_STR(say(&k), "lab/tfjobs/b");
 	CHECK_STR(state(&k, "lab/tfjobs/b"),
 		  "in queue batch; needs room for 3 pods at once with 1 GPU each, there is room for 1; when it can "
-		  "start is not known: the job that stands in the way has no walltime");
+		  "start is not known: tfjobs/a, which stands in the way, has no walltime");
 	CHECK_STR(pass(&k), "");
 	CHECK_STR(say(&k), "");
 	gone(&k, "a-0");

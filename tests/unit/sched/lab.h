@@ -131,7 +131,9 @@ static inline void end(struct lab *l, const char *name)
 #define CHECK_WHY(l, name, want)                                                                                       \
 	do {                                                                                                           \
 		auto_sbuf struct sbuf why_ = SBUF(2000);                                                               \
-		why_condition((l)->w, world_find((l)->w, name), (l)->now, &why_);                                      \
+		why_condition(                                                                                         \
+			&(struct why_view){ .world = (l)->w, .work = world_find((l)->w, name), .now_ms = (l)->now },   \
+			&why_);                                                                                        \
 		CHECK_STR(why_.p ? why_.p : "", want);                                                                 \
 	} while (0)
 

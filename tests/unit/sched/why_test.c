@@ -199,6 +199,8 @@ static const char *ask(struct lab *l, const char *key)
 	v.position = forecast_position(f, key);
 	v.expected_ms = forecast_start(f, key);
 	v.foretold = forecast_covers(f, key);
+	v.after = forecast_after(f, key) ? world_find(l->w, forecast_after(f, key)) : NULL;
+	v.behind = forecast_behind(f, key) ? world_find(l->w, forecast_behind(f, key)) : NULL;
 	forecast_free(f);
 	why_sentence(&v, &sentence);
 	why_help(&v, &help);
@@ -220,10 +222,11 @@ TEST("why: no room, with the one that is waited for and the expected start")
 		  "first in queue batch; needs 4 GPUs on one node, 2 are free; job a1 ends by 14:20 at the "
 		  "latest, expected start 14:20 | ask for 2 GPUs instead; or `stoker gpus` shows who has "
 		  "the GPUs");
-	CHECK_STR(ask(&l, "d"),
-		  "third in queue batch; needs 3 GPUs on one node, 2 are free; job a1 ends by 14:20 at the "
-		  "latest, expected start 16:20 | ask for 2 GPUs instead; or `stoker gpus` shows who has "
-		  "the GPUs");
+	CHECK_STR(
+		ask(&l, "d"),
+		"third in queue batch; needs 3 GPUs on one node, 2 are free; job c runs before it, until 16:20 at the "
+		"latest, expected start 16:20 | ask for 2 GPUs instead; or `stoker gpus` shows who has "
+		"the GPUs");
 	CHECK_STR(ask(&l, "a1"), "runs since 10:00; ends by 14:20 at the latest | ");
 	lab_done(&l);
 }
@@ -258,13 +261,15 @@ TEST("why: room that is kept for another, and how short a job could have it")
 	add(&l, &(struct job){ .name = "small", .gpus = 2 });
 	add(&l, &(struct job){ .name = "long", .gpus = 2, .minutes = 50 });
 	pass(&l);
-	CHECK_STR(ask(&l, "small"),
-		  "second in queue batch; there is room for it, but that is kept for a job of ben, which "
-		  "starts by 10:40 at the latest, expected start 11:40 | give a walltime: a job of at "
-		  "most 40 minutes could start now");
+	CHECK_STR(
+		ask(&l, "small"),
+		"second in queue batch; there is room for it, but that is kept for a job of ben, which "
+		"starts by 10:40 and ends by 11:40 at the latest, expected start 11:40 | give a walltime: a job of at "
+		"most 40 minutes could start now");
 	CHECK_STR(ask(&l, "long"),
 		  "third in queue batch; there is room for it, but that is kept for a job of ben, which "
-		  "starts by 10:40 at the latest, expected start 11:40 | give a shorter walltime: a job "
+		  "starts by 10:40 and ends by 11:40 at the latest, expected start 11:40 | give a shorter walltime: a "
+		  "job "
 		  "of at most 40 minutes could start now");
 	lab_done(&l);
 }
@@ -280,14 +285,15 @@ TEST("why: who waits behind work without a walltime, and long spans")
 	add(&l, &(struct job){ .name = "last", .gpus = 4, .minutes = 60 });
 	pass(&l);
 	CHECK_STR(ask(&l, "small"),
-		  "second in queue batch; there is room for it, but that is kept for job big, which starts by 13:59 at "
-		  "the latest, expected start 14:59 | give a walltime: a job of at most 3 hours 59 minutes could start "
+		  "second in queue batch; there is room for it, but that is kept for job big, which starts by 13:59 "
+		  "and ends by 14:59 at the latest, expected start 14:59 | give a walltime: a job of at most 3 hours "
+		  "59 minutes could start "
 		  "now");
-	CHECK_STR(
-		ask(&l, "last"),
-		"third in queue batch; needs 4 GPUs on one node, 2 are free; job a ends by 13:59 at the latest; when "
-		"it can start is not known: work before it has no walltime | ask for 2 GPUs instead; or `stoker gpus` "
-		"shows who has the GPUs");
+	CHECK_STR(ask(&l, "last"),
+		  "third in queue batch; needs 4 GPUs on one node, 2 are free; job a ends by 13:59 at the latest; when "
+		  "it can start is not known: job small starts before it and has no walltime | ask for 2 GPUs instead; "
+		  "or `stoker gpus` "
+		  "shows who has the GPUs");
 	lab_done(&l);
 }
 
@@ -363,11 +369,11 @@ TEST("why: a limit, a share, a gang that is not whole")
 	gang = add(&l, &(struct job){ .name = "lab/tfjobs/x", .pods = 2, .gpus = 1 });
 	work_gone(l.w, gang, "lab/tfjobs/x-1", l.now);
 	pass(&l);
-	CHECK_STR(
-		ask(&l, "b"),
-		"first in queue class; queue class allows each user 3 GPUs, anna has 2 and this needs 2, expected "
-		"start 11:00 | ask for at most 1 GPU in all, which is within the limit; or it goes on when other work "
-		"of that user ends");
+	CHECK_STR(ask(&l, "b"),
+		  "first in queue class; queue class allows each user 3 GPUs, anna has 2 and this needs 2; job a ends "
+		  "by 11:00 at the latest, expected start 11:00 | ask for at most 1 GPU in all, which is within the "
+		  "limit; or it goes on when other work "
+		  "of that user ends");
 	CHECK_STR(ask(&l, "c"),
 		  "second in queue class; queue class allows each user 3 GPUs, anna has 2 and this needs 4: "
 		  "it can never start in this queue | ask for at most 3 GPUs in all; or an admin raises "
@@ -375,13 +381,95 @@ TEST("why: a limit, a share, a gang that is not whole")
 		  "stoker.dev/queue=batch` moves it to queue batch");
 	CHECK_STR(
 		ask(&l, "g"),
-		"first in queue guest; queue guest has its share of the machine and may not borrow from others | an "
+		"first in queue guest; it alone is more than the share of queue guest, which may not borrow from "
+		"others: it "
+		"can never start in this queue | an "
 		"admin: `kubectl patch queue guest --type merge -p '{\"spec\":{\"borrowing\":true}}'` lets it use what "
 		"others leave idle; or `kubectl label pod g -n lab --overwrite stoker.dev/queue=batch` moves it to "
 		"queue batch");
 	CHECK_STR(ask(&l, "lab/tfjobs/x"),
 		  "in queue batch; 1 of the 2 pods of gang tfjobs/x are there | `stoker events` "
 		  "shows why pods of it could not be made");
+	lab_done(&l);
+}
+
+TEST("why: whose end lifts a limit, a quota, a share; and who makes it unknown")
+{
+	struct lab l = lab_new(1, 8, "64");
+
+	add_queue(&l, "few", "{'limits':{'total':{'gpus':2}}}");
+	add_queue(&l, "one", "{'limits':{'perUser':{'running':1}}}");
+	add_queue(&l, "lent", "{'cohort':'c','quota':{'gpus':1}}");
+	add_queue(&l, "lends", "{'cohort':'c','quota':{'gpus':1}}");
+	add_queue(&l, "guest", "{'borrowing':false,'weight':3}");
+	add(&l, &(struct job){ .name = "f", .gpus = 2, .minutes = 20, .queue = "few" });
+	add(&l, &(struct job){ .name = "o", .queue = "one" });
+	add(&l, &(struct job){ .name = "p", .user = "ben", .queue = "one", .minutes = 5 });
+	add(&l, &(struct job){ .name = "q", .gpus = 2, .minutes = 40, .queue = "lent" });
+	add(&l, &(struct job){ .name = "s", .gpus = 2, .minutes = 50, .queue = "guest" });
+	pass(&l);
+	add(&l, &(struct job){ .name = "f2", .gpus = 1, .minutes = 20, .queue = "few" });
+	add(&l, &(struct job){ .name = "o2", .queue = "one" });
+	add(&l, &(struct job){ .name = "q2", .gpus = 1, .minutes = 9, .queue = "lent" });
+	add(&l, &(struct job){ .name = "s2", .gpus = 2, .minutes = 9, .queue = "guest" });
+	pass(&l);
+	CHECK(strstr(ask(&l, "f2"), "needs 1; job f ends by 10:20 at the latest, expected start 10:20") != NULL);
+	CHECK(strstr(ask(&l, "o2"), "needs 1; when it can start is not known: job o, which stands in the way, has no "
+				    "walltime") != NULL);
+	CHECK(strstr(ask(&l, "q2"), "needs 1; job q ends by 10:40 at the latest, expected start 10:40") != NULL);
+	CHECK(strstr(ask(&l, "s2"), "from others; job s ends by 10:50 at the latest, expected start 10:50") != NULL);
+	lab_done(&l);
+}
+
+TEST("why: reservations say their ends, and conditions the start that is reserved")
+{
+	static const char *const nodes[] = { "n0", NULL };
+	struct lab l = lab_new(1, 4, "64");
+	auto_sbuf struct sbuf condition = SBUF(1024);
+
+	world_block(l.w, "course", nodes, l.now + 60 * MINUTE, l.now + 120 * MINUTE);
+	add(&l, &(struct job){ .name = "a", .gpus = 2, .minutes = 30 });
+	add(&l, &(struct job){ .name = "long", .gpus = 1, .minutes = 90 });
+	add(&l, &(struct job){ .name = "big", .gpus = 4, .minutes = 20 });
+	pass(&l);
+	CHECK_STR(ask(&l, "long"),
+		  "first in queue batch; there is room for it, but that is kept for reservation course from 11:00 to "
+		  "12:00, and its walltime is longer, expected start 12:00 | give a shorter walltime: a job of at most "
+		  "30 minutes could start now; or an admin: `stoker reserve delete course` gives that room to everyone "
+		  "again");
+	why_condition(
+		&(struct why_view){ .world = l.w, .work = world_find(l.w, "big"), .now_ms = l.now, .name = name_of },
+		&condition);
+	CHECK_STR(condition.p, "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. (job a ends by 10:30 at the "
+			       "latest, expected start 10:30)");
+	world_block(l.w, "course", nodes, l.now + 60 * MINUTE, TIME_UNKNOWN);
+	pass(&l);
+	CHECK(strstr(ask(&l, "long"), "course from 11:00 on, and its walltime is longer; when it can start is not "
+				      "known: reservation course has no end") != NULL);
+	lab_done(&l);
+}
+
+TEST("why: nodes that are closed or refuse it, and queues that not everybody may use")
+{
+	struct lab l = lab_new(1, 4, "64");
+	json_t *node = json_array_get(l.nodes, 0);
+
+	add_queue(&l, "acl", "{'acl':{'users':['ben']}}");
+	add_queue(&l, "again", "{'type':'Route','destinations':['batch']}");
+	add_queue(&l, "shut", "{'started':false}");
+	add(&l, &(struct job){ .name = "a", .gpus = 1 });
+	add(&l, &(struct job){ .name = "b", .queue = "shut" });
+	jsonx_set_new(node, "spec.unschedulable", json_true());
+	world_set_node(l.w, node);
+	pass(&l);
+	CHECK_STR(ask(&l, "a"), "first in queue batch; 0/1 nodes are available: 1 node(s) were unschedulable | an "
+				"admin: `stoker drain n0 --undo` lets pods start on node n0 again");
+	CHECK(strstr(ask(&l, "b"), "moves it to queue batch") != NULL);
+	jsonx_set_new(node, "spec", sample_json("{'taints':[{'key':'x','value':'y','effect':'NoSchedule'}]}"));
+	world_set_node(l.w, node);
+	pass(&l);
+	CHECK(strstr(ask(&l, "a"), "taint {x: y}: it can never start here | tolerate the taint, or ask for labels that "
+				   "a node has") != NULL);
 	lab_done(&l);
 }
 
@@ -547,7 +635,7 @@ TEST("why: what was borrowed is given back, whatever the priority")
 	CHECK_STR(sentence_of(&l, "own"),
 		  "in queue b; 1 job is being evicted for it: its queue gives back what it borrowed");
 	CHECK_STR(sentence_of(&l, "x"), "runs since 10:00 and is being evicted: its queue gives back what it borrowed");
-	why_condition(l.w, world_find(l.w, "own"), l.now, &condition);
+	why_condition(&(struct why_view){ .world = l.w, .work = world_find(l.w, "own"), .now_ms = l.now }, &condition);
 	CHECK_STR(condition.p, "work of queues that have borrowed is being evicted for it");
 	/* Nor does it borrow that again, or the look ahead would never end. */
 	CHECK_STR(ask(&l, "own"),

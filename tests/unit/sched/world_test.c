@@ -140,7 +140,9 @@ TEST("world: what delays no reservation may pass, and nothing else")
 	add(&l, &(struct job){ .name = "short", .user = "emil", .pods = 1, .gpus = 1, .wall = 2 * HOUR });
 	CHECK_STR(pass(&l), "short");
 	CHECK_INT(world_find(l.w, "big")->reservation->start_ms, T0 + 2 * HOUR);
-	CHECK_WHY(&l, "long", "the room that is free is reserved for work before it");
+	CHECK_WHY(&l, "long",
+		  "the room that is free is reserved for work before it (a job of ben runs before it, until 03:00 at "
+		  "the latest, expected start 03:00)");
 	l.now += 2 * HOUR;
 	end(&l, "run");
 	end(&l, "short");
