@@ -132,6 +132,7 @@ static void give_up(struct operating *op, const char *text)
 static void start_control(void *arg)
 {
 	struct operating *op = arg;
+	struct gate_config admission = { .how = op->settings->admission, .ns = op->settings->lease_ns };
 	struct err e = ERR_INIT;
 
 	if (client_http_new(op->loop, &op->options, &op->workers, &e) < 0) {
@@ -139,12 +140,12 @@ static void start_control(void *arg)
 		return;
 	}
 	if (control_has_gangs(op->set))
-		op->gate = gate_new(op->workers, &(struct gate_config){ .how = op->settings->admission,
-									.ns = op->settings->lease_ns });
+		op->gate = gate_new(op->workers, &admission);
 	if (op->set)
 		op->control = control_new_gated(op->workers, op->set, op->gate);
+	admission.pbs = true;
 	if (op->pbs)
-		operate_pbs_start(op->pbs, op->workers, op->pbs_set);
+		operate_pbs_start(op->pbs, op->workers, op->pbs_set, &admission);
 	log_info("run controllers=%s server=%s", op->settings->controllers, client_server(op->workers));
 }
 

@@ -23,6 +23,7 @@
 #include "control/pbs.h"
 #include "control/pbs_pod.h"
 #include "loop/http.h"
+#include "sched/gate.h"
 
 #define HISTORY_SECONDS 600
 #define AUDIT_BYTES     (64 * 1024 * 1024)
@@ -41,6 +42,7 @@ struct operate_pbs {
 	json_t *groups;
 	/* while it leads */
 	struct client *split;
+	struct gate *gate;
 	struct control *control;
 };
 
@@ -156,15 +158,19 @@ void operate_pbs_close(struct operate_pbs *p)
 
 /* ---- running ---- */
 
-void operate_pbs_start(struct operate_pbs *p, struct client *cluster, control_set set)
+void operate_pbs_start(struct operate_pbs *p, struct client *cluster, control_set set,
+		       const struct gate_config *admission)
 {
+	bool held = !streq(admission->how, "off");
 	struct split_config config = {
-		.near = p->own.client, .far = cluster, .group = GROUP, .id = p->id, .pods = PBS_JOB_LABEL
+		.near = p->own.client, .far = cluster, .group = GROUP, .id = p->id, .pods = held ? NULL : PBS_JOB_LABEL
 	};
 	struct pbs_abroad_config abroad = { .account = find_account, .shared = is_shared, .arg = p };
 
 	p->split = client_split_new(&config);
-	p->control = control_new(p->split, set);
+	p->gate = gate_new(p->split, admission);
+	abroad.gate = p->gate;
+	p->control = control_new_gated(p->split, set, p->gate);
 	control_send_abroad(p->control, &abroad);
 }
 
@@ -172,6 +178,8 @@ void operate_pbs_pause(struct operate_pbs *p)
 {
 	control_free(p->control);
 	p->control = NULL;
+	gate_free(p->gate);
+	p->gate = NULL;
 }
 
 void operate_pbs_stop(struct operate_pbs *p)

@@ -24,9 +24,12 @@ int operate_pbs_open(struct loop *loop, const struct operate_pbs_config *config,
 		     struct err *e);
 void operate_pbs_close(struct operate_pbs *p);
 
-/* Jobs become pods, through this client of the cluster, until it is stopped; the client is freed in between, after
- * operate_pbs_pause() and before operate_pbs_stop(). */
-void operate_pbs_start(struct operate_pbs *p, struct client *cluster, control_set set);
+/* Jobs become pods, held back as `admission` says until there is room for all of a run, through this client of the
+ * cluster, until it is stopped; the client is freed in between, after operate_pbs_pause() and before
+ * operate_pbs_stop(). */
+struct gate_config;
+void operate_pbs_start(struct operate_pbs *p, struct client *cluster, control_set set,
+		       const struct gate_config *admission);
 void operate_pbs_pause(struct operate_pbs *p);
 void operate_pbs_stop(struct operate_pbs *p);
 /* Its controllers, for metrics; NULL while they do not run. */

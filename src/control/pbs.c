@@ -12,10 +12,10 @@
 #include "control/keeper.h"
 #include "control/pbs_abroad.h"
 #include "control/pbs_book.h"
+#include "control/pbs_gate.h"
 #include "control/pbs_parts.h"
 #include "kinds/queue.h"
 
-#define PLURAL     "pbsjobs"
 #define SERVER     "default"
 #define ACCOUNT_MS 10000 /* until the users' database is asked again */
 
@@ -26,6 +26,7 @@ struct pbs_jobs {
 	struct pbs_slots slots;
 	struct keeper *keeper;
 	struct pbs_abroad_config abroad; /* .account is NULL if pods are at home */
+	struct pbs_gate gate;            /* in front of the cluster */
 	struct map strays;               /* key -> uid of a job that is gone and may have pods abroad */
 };
 
@@ -79,6 +80,7 @@ static void apply(const struct look *l, const struct pbs_plan *p)
 	for (size_t i = 0; i < p->nmake; i++) {
 		json_auto_t *pod = pbs_pod(p->order, p->make[i].index, p->make[i].rank, p->make[i].run);
 
+		pbs_gate_close(&l->k->gate, pod);
 		keeper_create_pod(keeper, l->key, l->job, pod);
 	}
 	for (size_t i = 0; i < p->ndrop; i++)
@@ -189,6 +191,11 @@ static const char *node_named(void *arg, const char *word)
 	return jsonx_str(informer_find(((const struct pbs_jobs *)arg)->nodes, "", word), "metadata.name");
 }
 
+static const char *why_held(void *arg, const json_t *job, int index, int run)
+{
+	return pbs_gate_why(&((const struct pbs_jobs *)arg)->gate, job, index, run);
+}
+
 static bool is_shared(void *arg, const char *path)
 {
 	const struct pbs_jobs *k = arg;
@@ -218,18 +225,20 @@ static void plan_with(struct pbs_jobs *k, const struct pbs_account *account, con
 		.find = find_job, .past = find_past, .arg = k, .before = asking, .nbefore = nasking
 	};
 	struct pbs_judgement judgement;
+	size_t most = keeper_failures(k->keeper, key) ? 1 : PBS_CREATE_MOST;
 	char place[64];
 	struct pbs_view v = { .job = job,
 			      .pods = pods,
 			      .set = &set,
 			      .others = &judgement,
 			      .host = host_of,
+			      .held = why_held,
 			      .arg = k,
 			      .slots = &k->slots,
 			      .place = place,
 			      .wanted = is_wanted(&l, asking, nasking),
 			      .now = clock_wall(),
-			      .create_most = keeper_failures(k->keeper, key) ? 1 : PBS_CREATE_MOST,
+			      .create_most = pbs_gate_most(&k->gate, most),
 			      .refused = keeper_create_error(k->keeper, key) };
 	struct pbs_plan p;
 
@@ -241,6 +250,7 @@ static void plan_with(struct pbs_jobs *k, const struct pbs_account *account, con
 			pods[v.n++] = &own.pods[i]->facts;
 	pbs_judge(job, &others, &judgement);
 	pbs_plan(&v, &p);
+	pbs_gate_hold(&k->gate, key, job, most, &p);
 	apply(&l, &p);
 	pbs_plan_done(&p);
 	pbs_judgement_done(&judgement);
@@ -338,9 +348,10 @@ static void on_job(void *arg, const char *key, const json_t *job, const json_t *
 {
 	struct pbs_jobs *k = arg;
 
-	if (!job)
+	if (!job) {
 		note_stray(k, key, jsonx_str(old, "metadata.uid"));
-
+		pbs_gate_forget(&k->gate, key);
+	}
 	pbs_book_change(&k->book, key, job, old);
 	if (job && old && json_equal(json_object_get(job, "status"), json_object_get(old, "status")))
 		return;
@@ -377,20 +388,38 @@ static void on_orphan(void *arg, const struct pod_facts *pod)
 	(void)pod;
 }
 
-/* A queue's or the server's settings. */
-static void on_setting(void *arg, const json_t *obj, const json_t *old)
+static void look_at_all(struct pbs_jobs *k)
 {
-	struct pbs_jobs *k = arg;
 	const json_t *job;
 	size_t pos = 0;
 
-	if (!k->keeper || json_equal(json_object_get(obj, "spec"), json_object_get(old, "spec")))
-		return;
 	while (keeper_next(k->keeper, &pos, &job)) {
 		auto_free char *key = keeper_key(job);
 
 		keeper_look(k->keeper, key);
 	}
+}
+
+/* A queue's or the server's settings. */
+static void on_setting(void *arg, const json_t *obj, const json_t *old)
+{
+	struct pbs_jobs *k = arg;
+
+	if (k->keeper && !json_equal(json_object_get(obj, "spec"), json_object_get(old, "spec")))
+		look_at_all(k);
+}
+
+/* "namespace/name", and behind it which run. */
+static void on_gate(void *arg, const char *run)
+{
+	struct pbs_jobs *k = arg;
+	const char *name = run ? strchr(run, '/') : NULL;
+	auto_free char *key = name ? xstrndup(run, (size_t)(name + 1 - run) + strcspn(name + 1, "/")) : NULL;
+
+	if (key)
+		keeper_look(k->keeper, key);
+	else
+		look_at_all(k);
 }
 
 static void on_synced(void *arg)
@@ -431,7 +460,7 @@ static void on_started(void *arg)
 static const struct keeper_kind pbs_kind = {
 	.api_version = PBS_VERSION,
 	.kind = PBS_KIND,
-	.plural = PLURAL,
+	.plural = PBS_PLURAL,
 	.component = "pbsjob-controller",
 	.no_selector = true,
 	.quiet = true,
@@ -455,6 +484,7 @@ struct pbs_jobs *pbs_jobs_new(struct client *c, struct owned *owned)
 	pbs_book_init(&k->book);
 	pbs_slots_init(&k->slots);
 	map_init(&k->strays, free);
+	pbs_gate_init(&k->gate, NULL);
 	k->queues = informer_new(c, &(struct ref){ .api_version = PBS_VERSION, .plural = "queues" }, NULL, &h);
 	k->servers = informer_new(c, &(struct ref){ .api_version = PBS_VERSION, .plural = "pbsservers" }, NULL, &h);
 	k->nodes = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "nodes" }, NULL, &nodes);
@@ -465,13 +495,21 @@ struct pbs_jobs *pbs_jobs_new(struct client *c, struct owned *owned)
 void pbs_jobs_send_abroad(struct pbs_jobs *k, const struct pbs_abroad_config *config)
 {
 	k->abroad = *config;
+	k->gate.gate = config->gate;
+	if (config->gate)
+		config->gate->ops->follow(
+			config->gate,
+			&(struct gate_follower){ .kind = PBS_KIND, .plural = PBS_PLURAL, .look = on_gate, .arg = k });
 }
 
 void pbs_jobs_free(struct pbs_jobs *k)
 {
 	if (!k)
 		return;
+	if (k->gate.gate)
+		k->gate.gate->ops->unfollow(k->gate.gate, k);
 	keeper_free(k->keeper);
+	pbs_gate_done(&k->gate);
 	informer_free(k->queues);
 	informer_free(k->servers);
 	informer_free(k->nodes);

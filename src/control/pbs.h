@@ -6,6 +6,7 @@
 #include "control/owned.h"
 #include "control/workqueue.h"
 #include "kinds/pbs_process.h"
+#include "loop/gate.h"
 
 struct pbs_jobs;
 
@@ -17,6 +18,7 @@ struct pbs_abroad_config {
 	/* Whether this machine has such a directory, and so all nodes. */
 	bool (*shared)(void *arg, const char *path);
 	void *arg;
+	struct gate *gate; /* in front of the cluster, or NULL; it outlives the controller */
 };
 
 /* `owned` is shared and outlives it. */

@@ -41,6 +41,8 @@ struct pbs_view {
 	const struct pbs_judgement *others;
 	/* The name that people know a node by, or NULL: its own.  `arg` is for it. */
 	const char *(*host)(void *arg, const char *node);
+	/* Why a run is held back from the cluster (pbs_gate.h), or NULL; may be NULL itself. */
+	const char *(*held)(void *arg, const json_t *job, int index, int run);
 	void *arg;
 	struct pbs_slots *slots; /* what the plan gives is held there at once */
 	const char *place;       /* in the line: "SECONDS/NUMBER" */

@@ -355,10 +355,10 @@ static json_t *notes_of(const struct pbs_order *o, int index, int rank, int run,
 		json_object_set(notes, WALLTIME_ANNOTATION, (json_t *)walltime);
 	if (cput)
 		json_object_set(notes, PBS_CPUT_NOTE, (json_t *)cput);
-	if (o->nodes.count > 1) {
+	if (o->nodes.count > 1 || o->set->abroad)
 		json_object_set_new(notes, "stoker.dev/gang", jsonx_string(gang));
+	if (o->nodes.count > 1)
 		json_object_set_new(notes, "stoker.dev/gang-size", jsonx_stringf("%d", o->nodes.count));
-	}
 	if (jsonx_int_or(o->spec, "priority", 0))
 		json_object_set_new(notes, "stoker.dev/priority",
 				    jsonx_stringf("%lld", (long long)jsonx_int_or(o->spec, "priority", 0)));
@@ -375,12 +375,24 @@ static json_t *notes_of(const struct pbs_order *o, int index, int rank, int run,
 	return notes;
 }
 
+char *pbs_gang(const json_t *job, int index, int run)
+{
+	auto_sbuf struct sbuf out = SBUF(LIMIT_URL);
+
+	sbuf_addf(&out, PBS_PLURAL "/%s", jsonx_str_or(job, "metadata.name", ""));
+	if (index >= 0)
+		sbuf_addf(&out, "/%d", index);
+	if (run)
+		sbuf_addf(&out, "/r%d", run);
+	return sbuf_steal(&out);
+}
+
 json_t *pbs_pod(const struct pbs_order *o, int index, int rank, int run)
 {
 	const char *job = jsonx_str_or(o->job, "metadata.name", "");
 	auto_free char *base = index >= 0 ? xasprintf("%s-%d", job, index) : xstrdup(job);
 	auto_free char *again = run ? xasprintf("-r%d", run) : xstrdup("");
-	auto_free char *gang = xasprintf("%s%s", base, again);
+	auto_free char *gang = o->set->abroad ? pbs_gang(o->job, index, run) : xasprintf("%s%s", base, again);
 	auto_sbuf struct sbuf name = SBUF(512);
 	json_t *labels = json_pack("{s:s, s:o, s:s}", PBS_JOB_LABEL, job, PBS_RANK_LABEL, jsonx_stringf("%d", rank),
 				   QUEUE_LABEL, pbs_queue(o->job));

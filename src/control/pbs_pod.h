@@ -16,6 +16,7 @@
 
 #define PBS_VERSION     "stoker.dev/v1"
 #define PBS_KIND        "PBSJob"
+#define PBS_PLURAL      "pbsjobs"
 #define PBS_JOB_LABEL   "stoker.dev/pbsjob"
 #define PBS_RANK_LABEL  "stoker.dev/pbs-rank"
 #define PBS_INDEX_LABEL "stoker.dev/pbs-index"
@@ -71,6 +72,9 @@ const char *pbs_order_image(const struct pbs_order *o);
 
 /* index: PBS_PLAIN (kinds/pbs_id.h), or an element's. */
 json_t *pbs_pod(const struct pbs_order *o, int index, int rank, int run);
+
+/* The name of a run as a gang at the gate of another cluster (pbs_gate.h), "pbsjobs/JOB[/INDEX][/rN]"; a new text. */
+char *pbs_gang(const json_t *job, int index, int run);
 
 /* Adds the volume (taken over) to a pod's spec, and its mount to the container. */
 void pbs_pod_mount(json_t *spec, json_t *container, json_t *volume, const char *path, bool read_only);

@@ -312,9 +312,14 @@ static void fill(struct pbs_work *w, struct pbs_unit *u)
 	}
 }
 
-/* Why it waits: the scheduler's words about the first pod that has some. */
+/* Why it waits: the gate's words, or the scheduler's about the first pod that has some. */
 static void explain(const struct pbs_work *w, struct pbs_unit *u)
 {
+	const struct pbs_view *v = w->v;
+	const char *held = v->held ? v->held(v->arg, v->job, u->index, u->start_count) : NULL;
+
+	if (held)
+		snprintf(u->why, sizeof(u->why), "Not Running: %s", held);
 	for (int i = 0; i < u->ranks && !*u->why; i++)
 		if (u->now[i] && *pbs_pod_waits(u->now[i]))
 			snprintf(u->why, sizeof(u->why), "Not Running: %s", pbs_pod_waits(u->now[i]));

@@ -114,7 +114,9 @@ const char *pbs_pod_waits(const struct pod_facts *p)
 	size_t i;
 
 	json_array_foreach (jsonx_at(p->obj, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "PodScheduled") && str_same(jsonx_str(c, "status"), "False"))
+		/* Who has set a gate knows more about it. */
+		if (str_same(jsonx_str(c, "type"), "PodScheduled") && str_same(jsonx_str(c, "status"), "False") &&
+		    !str_same(jsonx_str(c, "reason"), "SchedulingGated"))
 			return jsonx_str_or(c, "message", "");
 	return "";
 }

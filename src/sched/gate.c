@@ -21,6 +21,7 @@
 #define SAY_NEXT    10
 #define SAY_EVERY   5000 /* ms between two looks at what has been said */
 #define RETRY_MS    1000
+#define PBS_SERVER  "default"
 
 struct follower {
 	struct gate_follower f;
@@ -34,7 +35,8 @@ struct doorman {
 	enum gate_way way;
 	struct gate_plan *plan;
 	struct gate_probe *probe;
-	struct informer *nodes, *queues; /* NULL: not followed */
+	struct informer *nodes, *queues, *servers; /* NULL: not followed */
+	bool pbs;
 	struct follower *followers;
 	struct loop_hook work;
 	struct loop_timer say, wake;
@@ -68,7 +70,8 @@ static int64_t now_ms(void)
 
 static bool is_synced(const struct doorman *d)
 {
-	return d->pods && d->nodes && informer_synced(d->nodes) && (!d->queues || informer_synced(d->queues));
+	return d->pods && d->nodes && informer_synced(d->nodes) && (!d->queues || informer_synced(d->queues)) &&
+	       (!d->servers || informer_synced(d->servers));
 }
 
 static void work_soon(struct doorman *d)
@@ -256,6 +259,16 @@ static void on_queue(void *arg, const json_t *obj, const json_t *old)
 	work_soon(d);
 }
 
+static void on_server(void *arg, const json_t *obj, const json_t *old)
+{
+	struct doorman *d = arg;
+
+	if (!streq(jsonx_str_or(obj ? obj : old, "metadata.name", ""), PBS_SERVER))
+		return;
+	world_pbs_server(gate_plan_world(d->plan), json_object_get(obj, "spec"));
+	work_soon(d);
+}
+
 static void on_synced(void *arg)
 {
 	work_soon(arg);
@@ -266,11 +279,16 @@ static void follow_cluster(struct doorman *d, bool queues)
 	struct informer_handlers n = { .change = on_node, .synced = on_synced, .arg = d };
 	struct informer_handlers q = { .change = on_queue, .synced = on_synced, .arg = d };
 
+	struct informer_handlers s = { .change = on_server, .synced = on_synced, .arg = d };
+
 	if (!d->nodes)
 		d->nodes = informer_new(d->client, &(struct ref){ .api_version = "v1", .plural = "nodes" }, NULL, &n);
 	if (queues && !d->queues)
 		d->queues = informer_new(d->client, &(struct ref){ .api_version = "stoker.dev/v1", .plural = "queues" },
 					 NULL, &q);
+	if (d->pbs && !d->servers)
+		d->servers = informer_new(
+			d->client, &(struct ref){ .api_version = "stoker.dev/v1", .plural = "pbsservers" }, NULL, &s);
 }
 
 /* Those that were told before it was known that nothing is held. */
@@ -395,6 +413,7 @@ struct gate *gate_new(struct client *c, const struct gate_config *config)
 
 	d->gate.ops = &ops;
 	d->client = c;
+	d->pbs = config->pbs;
 	d->off = streq(config->how, "off");
 	d->gates = streq(config->how, "gates");
 	d->delay = streq(config->how, "delay");
@@ -417,6 +436,7 @@ void gate_free(struct gate *g)
 	gate_probe_free(d->probe);
 	informer_free(d->nodes);
 	informer_free(d->queues);
+	informer_free(d->servers);
 	loop_unschedule(d->client->loop, &d->work);
 	loop_timer_done(&d->say);
 	loop_timer_done(&d->wake);

@@ -9,6 +9,7 @@
 struct gate_config {
 	const char *how; /* GATE_HOW */
 	const char *ns;  /* where the server is asked whether it takes pods with a gate */
+	bool pbs;        /* there is a PBSServer, whose limits count */
 };
 #define GATE_HOW "off|auto|gates|delay" /* auto: gates if the server has them, else delay */
 

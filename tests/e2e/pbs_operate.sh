@@ -2,40 +2,13 @@
 # PBS on a cluster that knows nothing of it: qsub speaks to the operator, jobs run as pods over there.
 . "$(dirname "$0")/lib.sh"
 
-need_accounts
-lab_user stko$$
-mkdir -m 755 "$T/bin"
-for c in qsub qstat qdel qmgr pbsnodes qhold qrls; do
-	cp "${STOKER_PBS:-$ROOT/build/stoker-pbs}" "$T/bin/$c"
-done
+. "$(dirname "$0")/pbs_operator.bash"
 
-# The cluster: it runs everything but PBS.
-node_start main --gpus 2 --controllers '*,-pbsjob' || done_testing
-NODE=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
-P=$T/pbs.sock
-operator() {
-	"$STOKER" operate --pbs "$T/pbs" --pbs-socket "$P" "$@" >>"$T/op.out" 2>>"$T/op.err" &
-	OP=$!
-	PIDS+=("$OP")
-}
-crash() {
-	kill -9 "$OP"
-	wait "$OP" 2>/dev/null
-}
-as_root() { env -u KUBECONFIG STOKER_SOCKET="$P" "$@"; }
-as_user() { setpriv --reuid="$U" --regid="$U" --init-groups env -u KUBECONFIG STOKER_SOCKET="$P" HOME="$H" USER="$U" "$@"; }
-qsub() { (cd "$H" && as_user "$T/bin/qsub" "$@"); }
-qstat() { as_user "$T/bin/qstat" "$@"; }
-# job NUMBER FILTER: of the PBSJob, from the operator.
-job() { curl -sS --unix-socket "$P" "http://localhost/apis/stoker.dev/v1/namespaces/$U/pbsjobs/${1%%[.\[]*}" | jq -rc "$2"; }
-pod() { kubectl get pod -n "$U" "$1" -o json 2>/dev/null | jq -rc "$2"; }
-pods() { kubectl get pods -n "$U" -l "stoker.dev/pbsjob=${1%%[.\[]*}" -o name 2>/dev/null | wc -l; }
-state() { [ "$(job "$1" .status.state)" = "$2" ]; }
-answers() { curl -sS --unix-socket "$P" http://localhost/version >/dev/null 2>&1; }
+need_accounts
+abroad_start --gpus 2
 
 operator
 ok "the operator answers on a socket of its own" eventually 30 answers
-mirrored() { as_root "$T/bin/pbsnodes" "$NODE" 2>/dev/null | grep -q 'state = free'; }
 ok "the cluster's nodes are PBS's" eventually 30 mirrored
 ok "a second operator of the same jobs is refused" eval '! "$STOKER" operate --pbs "$T/pbs" --pbs-socket "$T/other.sock" 2>"$T/second"'
 
@@ -76,10 +49,9 @@ is "the cluster has no PBS jobs" "$(kubectl get pbsjobs -A -o name | wc -l)" 0
 # --- what is deleted, held, refused ---
 B=$(echo 'sleep 600' | qsub -l image=host)
 ok "a job runs" eventually 60 state "$B" R
-as_user "$T/bin/qdel" "$B"
+qdel "$B"
 ok "qdel ends it" eventually 30 state "$B" C
 is "with 271" "$(job "$B" .status.exitStatus)" 271
-no_pods() { [ "$(pods "$1")" = 0 ]; }
 ok "and its pod" eventually 30 no_pods "$B"
 C=$(echo 'echo later' | qsub -h -l image=host -N held)
 D=$(echo true | qsub -l image=host -o /no/such/dir/x -j oe)
