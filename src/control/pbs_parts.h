@@ -52,6 +52,8 @@ void pbs_holder(const json_t *job, int index, char *out, size_t n);
 /* --- pbs_words.c --- */
 /* How a run ended, by the pod of the script.  False: it did not end by itself, but was taken away. */
 bool pbs_exit_of(const struct pod_facts *p, const struct pbs_settings *set, int *ret);
+/* Why it was ended, or not even begun, as a comment; untouched if it ended by itself. */
+void pbs_say_end(const struct pod_facts *p, const char *walltime, char *out, size_t n);
 /* cput, mem and vmem as its node says, and how long it took. */
 json_t *pbs_used(const struct pod_facts *p, int64_t started);
 /* "Thu May 06 at 17:06" */

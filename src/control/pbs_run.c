@@ -81,7 +81,8 @@ static void start(struct pbs_work *w, struct pbs_unit *u)
 	snprintf(u->why, sizeof(u->why), "Job started on %s", date);
 }
 
-static void finish(struct pbs_work *w, struct pbs_unit *u, int code)
+/* The one that ended it may have more to say about it. */
+static void finish(struct pbs_work *w, struct pbs_unit *u, int code, const struct pod_facts *by)
 {
 	const struct pod_facts *p = u->now[0];
 	char holder[600];
@@ -89,6 +90,8 @@ static void finish(struct pbs_work *w, struct pbs_unit *u, int code)
 	u->state = 'C';
 	u->has_exit = true;
 	u->exit = code;
+	if (by)
+		pbs_say_end(by, jsonx_str_or(w->spec, "resources.walltime", ""), u->why, sizeof(u->why));
 	pbs_holder(w->v->job, u->index, holder, sizeof(holder));
 	pbs_slots_hold(w->v->slots, holder, NULL);
 	if (u->index < 0)
@@ -115,11 +118,11 @@ static void lose(struct pbs_work *w, struct pbs_unit *u, const char *why)
 	bool ran = time_at(u->now[0] ? u->now[0]->obj : NULL, "status.startTime") > 0;
 
 	if (!ran && u->start_count >= FALSE_STARTS)
-		finish(w, u, PBS_EXIT_BEFORE);
+		finish(w, u, PBS_EXIT_BEFORE, NULL);
 	else if (jsonx_bool_or(w->spec, "rerunnable", true))
 		requeue(w, u, why);
 	else
-		finish(w, u, PBS_EXIT_ABORTED);
+		finish(w, u, PBS_EXIT_ABORTED, NULL);
 }
 
 /* The script's pod has ended. */
@@ -132,7 +135,7 @@ static void end(struct pbs_work *w, struct pbs_unit *u)
 	else if (code == w->v->set->requeue_code && jsonx_bool_or(w->spec, "rerunnable", true))
 		requeue(w, u, "it asked to be run again");
 	else
-		finish(w, u, code);
+		finish(w, u, code, u->now[0]);
 }
 
 /* ---- running ---- */
@@ -154,7 +157,7 @@ static void cancel_running(struct pbs_work *w, struct pbs_unit *u)
 	}
 	u->cancelled = true;
 	if (w->purge || is_over(u)) {
-		finish(w, u, PBS_EXIT_CANCELLED);
+		finish(w, u, PBS_EXIT_CANCELLED, NULL);
 		return;
 	}
 	u->state = 'E';
@@ -185,7 +188,7 @@ static bool sister_ended(struct pbs_work *w, struct pbs_unit *u)
 	for (int i = 1; i < u->ranks; i++)
 		if (u->now[i] && u->now[i]->phase == POD_IS_FAILED && pbs_exit_of(u->now[i], w->v->set, &code) &&
 		    code < 0) {
-			finish(w, u, code);
+			finish(w, u, code, u->now[i]);
 			return true;
 		}
 	return false;

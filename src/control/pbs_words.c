@@ -13,15 +13,22 @@
 
 /* ---- ends ---- */
 
-/* Reasons of a pod or its container that PBS has a number for. */
+/* Reasons of a pod or its container that PBS has a number for, and what to say if nobody said more. */
+#define KILLED  "Job killed"
+#define NOT_RUN "Job not started"
 static const struct {
 	const char *reason;
 	int code;
+	const char *fate, *words;
 } reasons[] = {
-	{ "OOMKilled", PBS_EXIT_MEMORY },          { "MemoryExceeded", PBS_EXIT_MEMORY },
-	{ "CputExceeded", PBS_EXIT_CPUT },         { "OutputUnwritable", PBS_EXIT_OUTPUT },
-	{ "ChdirFailed", PBS_EXIT_SETUP },         { "ExecFailed", PBS_EXIT_EXEC },
-	{ "ContainerCannotRun", PBS_EXIT_BEFORE }, { "StartError", PBS_EXIT_BEFORE },
+	{ "OOMKilled", PBS_EXIT_MEMORY, KILLED, "it has exceeded its memory" },
+	{ "MemoryExceeded", PBS_EXIT_MEMORY, KILLED, "it has exceeded its memory" },
+	{ "CputExceeded", PBS_EXIT_CPUT, KILLED, "it has exceeded its processor time" },
+	{ "OutputUnwritable", PBS_EXIT_OUTPUT, NOT_RUN, "its output cannot be written" },
+	{ "ChdirFailed", PBS_EXIT_SETUP, NOT_RUN, "its directory cannot be entered" },
+	{ "ExecFailed", PBS_EXIT_EXEC, NOT_RUN, "its program cannot be executed" },
+	{ "ContainerCannotRun", PBS_EXIT_BEFORE, NOT_RUN, "its container cannot be started" },
+	{ "StartError", PBS_EXIT_BEFORE, NOT_RUN, "its container cannot be started" },
 };
 
 static bool code_of(const char *reason, const struct pbs_settings *set, int *ret)
@@ -98,6 +105,20 @@ json_t *pbs_used(const struct pod_facts *p, int64_t started)
 }
 
 /* ---- texts ---- */
+
+void pbs_say_end(const struct pod_facts *p, const char *walltime, char *out, size_t n)
+{
+	const json_t *end =
+		jsonx_at(json_array_get(jsonx_at(p->obj, "status.containerStatuses"), 0), "state.terminated");
+	const char *reason = jsonx_str_or(p->obj, "status.reason", jsonx_str_or(end, "reason", ""));
+	const char *message = jsonx_str_or(p->obj, "status.message", jsonx_str_or(end, "message", ""));
+
+	if (streq(reason, "DeadlineExceeded"))
+		snprintf(out, n, "Job killed: it has exceeded its walltime%s%s", *walltime ? " of " : "", walltime);
+	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+		if (streq(reason, reasons[i].reason))
+			snprintf(out, n, "%s: %s", reasons[i].fate, *message ? message : reasons[i].words);
+}
 
 void pbs_date(int64_t seconds, char out[PBS_DATE])
 {

@@ -168,7 +168,7 @@ int oci_say(struct runtime *r, const char *id, int stream, struct str text, stru
 bool box_is_process(const struct box *b);
 /* What its monitor needs to know, in its directory. */
 int process_record(const struct box *b, const struct container_start *c, struct err *e);
-void process_failed(const struct monitor_record *record, struct err *e);
+void process_failed(const struct box *b, const struct monitor_record *record, struct err *e);
 json_t *oci_process(struct runtime *r, const char *id);
 /* The extra process of an exec as our child; it is the program itself. */
 pid_t process_exec(const struct box *b, const struct exec_start *start, struct err *e);

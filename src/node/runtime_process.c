@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/file.h"
+#include "base/jsonx.h"
 #include "base/mem.h"
 #include "node/process_spec.h"
 #include "node/runtime_parts.h"
@@ -63,26 +64,6 @@ int process_record(const struct box *b, const struct container_start *c, struct 
 	return c->files ? write_spec(b, c->files, "", e) : 0;
 }
 
-void process_failed(const struct monitor_record *record, struct err *e)
-{
-	static const struct {
-		uint32_t step;
-		const char *word, *what;
-	} rows[] = {
-		{ MONITOR_STEP_STDOUT, START_NO_OUTPUT, "cannot write the output file" },
-		{ MONITOR_STEP_STDERR, START_NO_OUTPUT, "cannot write the error file" },
-		{ MONITOR_STEP_CHDIR, START_NO_DIR, "cannot enter the working directory" },
-		{ MONITOR_STEP_EXEC, START_NO_EXEC, "cannot execute the program" },
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (rows[i].step == record->step) {
-			err_set(e, ERR_INVALID, "%s: %s: %s", rows[i].word, rows[i].what, strerror(record->code));
-			return;
-		}
-	err_set(e, ERR_UNAVAILABLE, "cannot start a process: %s", strerror(record->code));
-}
-
 /* --- afterwards --- */
 
 static bool read_spec(const struct box *b, struct sbuf *out)
@@ -91,6 +72,31 @@ static bool read_spec(const struct box *b, struct sbuf *out)
 	struct err e = ERR_INIT;
 
 	return file_read(path, PROCESS_SPEC_MAX, out, &e) == 0 && out->n;
+}
+
+void process_failed(const struct box *b, const struct monitor_record *record, struct err *e)
+{
+	static const struct {
+		uint32_t step;
+		const char *word, *what, *field;
+	} rows[] = {
+		{ MONITOR_STEP_STDOUT, START_NO_OUTPUT, "cannot write the output file", "stdout" },
+		{ MONITOR_STEP_STDERR, START_NO_OUTPUT, "cannot write the error file", "stderr" },
+		{ MONITOR_STEP_CHDIR, START_NO_DIR, "cannot enter the working directory", "cwd" },
+		{ MONITOR_STEP_EXEC, START_NO_EXEC, "cannot execute the program", "program" },
+	};
+	auto_sbuf struct sbuf text = SBUF(PROCESS_SPEC_MAX);
+	json_auto_t *spec = read_spec(b, &text) ? process_spec_decode(sbuf_str(&text)) : NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].step == record->step) {
+			const char *path = jsonx_str_or(spec, rows[i].field, "");
+
+			err_set(e, ERR_INVALID, "%s: %s%s%s: %s", rows[i].word, rows[i].what, *path ? " " : "", path,
+				strerror(record->code));
+			return;
+		}
+	err_set(e, ERR_UNAVAILABLE, "cannot start a process: %s", strerror(record->code));
 }
 
 json_t *oci_process(struct runtime *r, const char *id)

@@ -92,7 +92,7 @@ void start_failed(struct box *b, const struct monitor_record *record)
 	if (b->removed)
 		; /* the reason is there already */
 	else if (record && record->step)
-		process_failed(record, &b->error);
+		process_failed(b, record, &b->error);
 	else if (record && record->code)
 		err_set(&b->error, ERR_UNAVAILABLE, "cannot run %s: %s", b->oci->with.program, strerror(record->code));
 	else if (record)

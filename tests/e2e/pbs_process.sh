@@ -119,6 +119,9 @@ job proc '{"script": "true", "outputPath": "/proc/self/comm"}'
 for n in link dir exec unset proc; do ended $n; done
 is "what cannot be is told apart" "$(reason link) $(reason dir) $(reason exec) $(reason unset) $(reason proc)" \
 	"OutputUnwritable ChdirFailed ExecFailed OutputUnwritable OutputUnwritable"
+comment() { api GET "$JOBS/${N[$1]}" | jq -r .status.comment; }
+is "and the comment says what is wrong" "$(comment dir)$(comment unset)" \
+	"Job not started: cannot enter the working directory /nowhere: No such file or directoryJob not started: variable NOBODY is not in the job's environment"
 is "a link leads nowhere the user may not write" "$(cat "$T/secret")" "root's"
 is "the user reads why" "$(cat "$(err dir)")" "PBS: chdir to '/nowhere' failed: No such file or directory"
 
@@ -143,10 +146,10 @@ done
 ok "who wanted to stay behind is gone" test -n "$left" -a ! -e "/proc/$left"
 ended walltime
 is "time is over in PBS's words" "$(reason walltime) $(term walltime exitCode) $(term walltime signal)" "DeadlineExceeded 143 15"
-like "and the user reads it" "$(cat "$(err walltime)")" '^=>> PBS: job killed: walltime [3-9] exceeded limit 2$'
+like "and the user reads it" "$(cat "$(err walltime)")" '^=>> PBS: job killed: walltime [0-9]+ exceeded limit 2$'
 ended cput
 is "processor time is limited" "$(reason cput)" CputExceeded
-like "and the user reads that" "$(cat "$(err cput)")" '^=>> PBS: job killed: cput [2-9] exceeded limit 1$'
+like "and the user reads that" "$(cat "$(err cput)")" '^=>> PBS: job killed: cput [0-9]+ exceeded limit 1$'
 ok "a job of several nodes has them in its node file" says "$(out two)" "^$NODE\$"
 is "a line for each slot" "$(wc -l <"$(out two)")" 4
 is "on the others a program is the user's too" "$(kubectl -n "$U" exec "${N[two]}-1" -- sh -c 'id -un; echo $PBS_NODENUM')" "$U

@@ -228,7 +228,8 @@ TEST("/dev/null takes output, and what a directory or program lacks is told to t
 		t->may_fail = true;
 		trial_start(&b, t);
 		CHECK(bench_wait(&b, &t->dones, 1, 30));
-		CHECK_STR(t->error.text, "ChdirFailed: cannot enter the working directory: No such file or directory");
+		CHECK_STR(t->error.text,
+			  "ChdirFailed: cannot enter the working directory /nowhere/x: No such file or directory");
 		CHECK_FILE("err", "PBS: chdir to '/nowhere/x' failed: No such file or directory\n");
 		json_object_set_new(odd, "program", json_string("no-such-program"));
 		t = trial_new(&b);
@@ -236,7 +237,8 @@ TEST("/dev/null takes output, and what a directory or program lacks is told to t
 		t->may_fail = true;
 		trial_start(&b, t);
 		CHECK(bench_wait(&b, &t->dones, 1, 30));
-		CHECK_STR(t->error.text, "ExecFailed: cannot execute the program: No such file or directory");
+		CHECK_STR(t->error.text,
+			  "ExecFailed: cannot execute the program no-such-program: No such file or directory");
 		CHECK_FILE("err", "PBS: cannot execute 'no-such-program': No such file or directory\n");
 	}
 }
