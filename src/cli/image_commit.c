@@ -172,6 +172,7 @@ static int commit(const struct command *cmd, const struct commit_settings *s, co
 	json_auto_t *skip = NULL;
 	struct commit_options o;
 	struct image_session session;
+	struct cgroups groups;
 	const char *cgroup;
 	int status;
 
@@ -186,7 +187,8 @@ static int commit(const struct command *cmd, const struct commit_settings *s, co
 	document = read_document(bundle);
 	skip = mount_points(document);
 	cgroup = jsonx_str_or(document, "linux.cgroupsPath", "");
-	if (find_scratch(t, pod, dir, &scratch, e) < 0 || (s->pause && cgroup_freeze(cgroup, true, e) < 0)) {
+	cgroups_find(&groups);
+	if (find_scratch(t, pod, dir, &scratch, e) < 0 || (s->pause && cgroup_freeze(&groups, cgroup, true, e) < 0)) {
 		image_session_close(&session);
 		return command_fail(cmd, e);
 	}
@@ -202,7 +204,7 @@ static int commit(const struct command *cmd, const struct commit_settings *s, co
 	images_commit(session.images, &o, image_session_done, &session);
 	status = image_session_wait(cmd, &session);
 	if (s->pause)
-		(void)!cgroup_freeze(cgroup, false, e);
+		(void)!cgroup_freeze(&groups, cgroup, false, e);
 	return status;
 }
 

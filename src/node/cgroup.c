@@ -30,13 +30,13 @@
 #define CGROUP_PROCS_MAX (1024u * 1024)
 #define AGE_PROCS_MAX    64 /* looked at to find a group's oldest process: the first ones listed are the oldest */
 
-void cgroup_hierarchies(struct hierarchies *h)
+void cgroups_find(struct cgroups *h)
 {
 	struct statfs fs;
 	struct dirent *d;
 	DIR *dir;
 
-	*h = (struct hierarchies){ .n = 0 };
+	*h = (struct cgroups){ .n = 0 };
 	if (statfs(CGROUP_ROOT, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC) {
 		h->at[0] = (struct hierarchy){ .root = CGROUP_ROOT, .v2 = true };
 		h->n = 1;
@@ -44,7 +44,7 @@ void cgroup_hierarchies(struct hierarchies *h)
 		return;
 	}
 	dir = opendir(CGROUP_ROOT);
-	while (dir && (d = readdir(dir)) && h->n < HIERARCHIES_MAX) {
+	while (dir && (d = readdir(dir)) && h->n < CGROUPS_MAX) {
 		struct hierarchy *at = &h->at[h->n];
 		bool known;
 
@@ -60,14 +60,6 @@ void cgroup_hierarchies(struct hierarchies *h)
 	}
 	if (dir)
 		closedir(dir);
-}
-
-bool cgroup_is_v2(void)
-{
-	struct hierarchies h;
-
-	cgroup_hierarchies(&h);
-	return h.v2;
 }
 
 bool cgroup_path_ok(const char *path)
@@ -221,7 +213,7 @@ static void limit_text(const struct limit_row *row, bool v2, const struct cgroup
 		snprintf(out, n, "%" PRId64, value);
 }
 
-int cgroup_set_limits(const struct hierarchies *h, const char *path, const struct cgroup_limits *limits, struct err *e)
+int cgroup_set_limits(const struct cgroups *h, const char *path, const struct cgroup_limits *limits, struct err *e)
 {
 	for (size_t i = 0; limits && i < ARRAY_SIZE(limit_rows); i++) {
 		const struct limit_row *row = &limit_rows[i];
@@ -240,19 +232,17 @@ int cgroup_set_limits(const struct hierarchies *h, const char *path, const struc
 	return 0;
 }
 
-int cgroup_make(const char *path, const struct cgroup_limits *limits, struct err *e)
+int cgroup_make(const struct cgroups *g, const char *path, const struct cgroup_limits *limits, struct err *e)
 {
-	struct hierarchies h;
 
 	if (!cgroup_path_ok(path))
 		return err_set(e, ERR_INVALID, "cgroup path %s is not one of ours", path ? path : "(none)");
-	cgroup_hierarchies(&h);
-	if (!h.n)
+	if (!g->n)
 		return err_set(e, ERR_UNAVAILABLE, "no cgroup file system is mounted at " CGROUP_ROOT);
-	for (int i = 0; i < h.n; i++)
-		if (cgroup_make_in(&h.at[i], path, e) < 0)
+	for (int i = 0; i < g->n; i++)
+		if (cgroup_make_in(&g->at[i], path, e) < 0)
 			return -1;
-	return cgroup_set_limits(&h, path, limits, e);
+	return cgroup_set_limits(g, path, limits, e);
 }
 
 /* --- killing and removing --- */
@@ -343,7 +333,7 @@ static void kill_in(const struct hierarchy *h, const char *path, int signo)
 }
 
 /* A process is in the group of the same name everywhere: one hierarchy will do, the freezer's if there is one. */
-const struct hierarchy *cgroup_best_for_killing(const struct hierarchies *h)
+const struct hierarchy *cgroup_best_for_killing(const struct cgroups *h)
 {
 	const struct hierarchy *best = NULL;
 
@@ -353,15 +343,13 @@ const struct hierarchy *cgroup_best_for_killing(const struct hierarchies *h)
 	return best;
 }
 
-void cgroup_kill(const char *path, int signo)
+void cgroup_kill(const struct cgroups *g, const char *path, int signo)
 {
-	struct hierarchies h;
 	const struct hierarchy *best;
 
 	if (!cgroup_path_ok(path))
 		return;
-	cgroup_hierarchies(&h);
-	best = cgroup_best_for_killing(&h);
+	best = cgroup_best_for_killing(g);
 	if (best)
 		kill_in(best, path, signo);
 }
@@ -385,21 +373,19 @@ static void gather_dir(const char *dir, void *arg)
 	each_process(dir, gather_one, arg);
 }
 
-size_t cgroup_pids(const char *path, pid_t *ret, size_t max)
+size_t cgroup_pids(const struct cgroups *g, const char *path, pid_t *ret, size_t max)
 {
-	struct gathering g = { .pids = ret, .max = max };
-	struct hierarchies h;
+	struct gathering found = { .pids = ret, .max = max };
 
 	if (!cgroup_path_ok(path))
 		return 0;
-	cgroup_hierarchies(&h);
 	/* A runtime may leave one out: the first that has anybody will do. */
-	for (int i = 0; i < h.n && !g.n; i++) {
-		auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
+	for (int i = 0; i < g->n && !found.n; i++) {
+		auto_free char *dir = xasprintf("%s%s", g->at[i].root, path);
 
-		walk(dir, 0, gather_dir, &g);
+		walk(dir, 0, gather_dir, &found);
 	}
-	return g.n;
+	return found.n;
 }
 
 static void rmdir_dir(const char *dir, void *arg)
@@ -418,35 +404,33 @@ static void trim_top(const struct hierarchy *h, const char *path)
 		rmdir(top);
 }
 
-bool cgroup_try_remove(const char *path)
+bool cgroup_try_remove(const struct cgroups *g, const char *path)
 {
-	struct hierarchies h;
 	bool gone = true;
 
 	if (!cgroup_path_ok(path))
 		return true;
-	cgroup_hierarchies(&h);
-	for (int i = 0; i < h.n; i++) {
-		auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
+	for (int i = 0; i < g->n; i++) {
+		auto_free char *dir = xasprintf("%s%s", g->at[i].root, path);
 
 		if (rmdir(dir) < 0) {
 			if (errno == ENOENT)
 				continue;
-			kill_in(&h.at[i], path, SIGKILL);
+			kill_in(&g->at[i], path, SIGKILL);
 			walk(dir, 0, rmdir_dir, NULL);
 			gone = gone && access(dir, F_OK) < 0;
 		}
-		trim_top(&h.at[i], path);
+		trim_top(&g->at[i], path);
 	}
 	return gone;
 }
 
-bool cgroup_remove(const char *path)
+bool cgroup_remove(const struct cgroups *g, const char *path)
 {
 	int64_t deadline = clock_mono_ms() + REMOVE_BUDGET_MS;
 	struct timespec pause = { .tv_nsec = 200000 };
 
-	while (!cgroup_try_remove(path)) {
+	while (!cgroup_try_remove(g, path)) {
 		if (clock_mono_ms() >= deadline)
 			return false;
 		nanosleep(&pause, NULL);
@@ -456,19 +440,17 @@ bool cgroup_remove(const char *path)
 	return true;
 }
 
-bool cgroup_trim(const char *path)
+bool cgroup_trim(const struct cgroups *g, const char *path)
 {
-	struct hierarchies h;
 	bool gone = true;
 
 	if (!cgroup_path_ok(path))
 		return true;
-	cgroup_hierarchies(&h);
-	for (int i = 0; i < h.n; i++) {
-		auto_free char *dir = xasprintf("%s%s", h.at[i].root, path);
+	for (int i = 0; i < g->n; i++) {
+		auto_free char *dir = xasprintf("%s%s", g->at[i].root, path);
 
 		gone = (rmdir(dir) == 0 || errno == ENOENT) && gone;
-		trim_top(&h.at[i], path);
+		trim_top(&g->at[i], path);
 	}
 	return gone;
 }
@@ -511,15 +493,13 @@ static bool freeze_in(const struct hierarchy *h, const char *path, bool frozen)
 	return false;
 }
 
-int cgroup_freeze(const char *path, bool frozen, struct err *e)
+int cgroup_freeze(const struct cgroups *g, const char *path, bool frozen, struct err *e)
 {
-	struct hierarchies h;
 	int done = 0;
 
 	/* In all of them: on a hybrid machine nobody knows in which the runtime has put the processes. */
-	cgroup_hierarchies(&h);
-	for (int i = 0; cgroup_path_ok(path) && i < h.n; i++)
-		done += freeze_in(&h.at[i], path, frozen);
+	for (int i = 0; cgroup_path_ok(path) && i < g->n; i++)
+		done += freeze_in(&g->at[i], path, frozen);
 	if (!done)
 		return err_set(e, ERR_UNAVAILABLE, "the container's processes cannot be stopped: no freezer for \"%s\"",
 			       path);
@@ -567,53 +547,46 @@ int64_t cgroup_read_at(bool v2, const char *path, const char *v1_controller, con
 	return read_stat(file, key);
 }
 
-static char *oom_file(const struct hierarchies *h, const char *path)
+static char *oom_file(const struct cgroups *h, const char *path)
 {
 	return file_at(h->v2, path, "memory", "memory.oom_control", "memory.events");
 }
 
-int64_t cgroup_oom_kills(const char *path)
+int64_t cgroup_oom_kills(const struct cgroups *g, const char *path)
 {
 	auto_free char *file = NULL;
-	struct hierarchies h;
 
 	if (!cgroup_path_ok(path))
 		return -1;
-	cgroup_hierarchies(&h);
-	file = oom_file(&h, path);
+	file = oom_file(g, path);
 	return read_stat(file, "oom_kill");
 }
 
-void cgroup_monitor_paths(const char *path, char **ret_dir, char **ret_oom)
+void cgroup_monitor_paths(const struct cgroups *g, const char *path, char **ret_dir, char **ret_oom)
 {
 	const struct hierarchy *best;
-	struct hierarchies h = { .n = 0 };
 	bool ok = cgroup_path_ok(path);
 
-	if (ok)
-		cgroup_hierarchies(&h);
-	best = cgroup_best_for_killing(&h);
+	best = ok ? cgroup_best_for_killing(g) : NULL;
 	*ret_dir = best ? xasprintf("%s%s", best->root, path) : xstrdup("");
-	*ret_oom = ok ? oom_file(&h, path) : xstrdup("");
+	*ret_oom = ok ? oom_file(g, path) : xstrdup("");
 }
 
-int cgroup_read(const char *path, struct cgroup_usage *ret, struct err *e)
+int cgroup_read(const struct cgroups *g, const char *path, struct cgroup_usage *ret, struct err *e)
 {
-	struct hierarchies h;
 	struct cgroup_usage u;
 	int64_t inactive;
 
 	if (!cgroup_path_ok(path))
 		return err_set(e, ERR_INVALID, "cgroup path %s is not one of ours", path ? path : "(none)");
-	cgroup_hierarchies(&h);
-	u.cpu_ns = cgroup_read_at(h.v2, path, "cpuacct", "cpuacct.usage", "cpu.stat", h.v2 ? "usage_usec" : NULL);
-	u.memory_bytes = cgroup_read_at(h.v2, path, "memory", "memory.usage_in_bytes", "memory.current", NULL);
-	u.pids = cgroup_read_at(h.v2, path, "pids", "pids.current", "pids.current", NULL);
+	u.cpu_ns = cgroup_read_at(g->v2, path, "cpuacct", "cpuacct.usage", "cpu.stat", g->v2 ? "usage_usec" : NULL);
+	u.memory_bytes = cgroup_read_at(g->v2, path, "memory", "memory.usage_in_bytes", "memory.current", NULL);
+	u.pids = cgroup_read_at(g->v2, path, "pids", "pids.current", "pids.current", NULL);
 	if (u.cpu_ns < 0 && u.memory_bytes < 0 && u.pids < 0)
 		return err_set(e, ERR_NOT_FOUND, "no cgroup %s", path);
-	inactive = cgroup_read_at(h.v2, path, "memory", "memory.stat", "memory.stat",
-				  h.v2 ? "inactive_file" : "total_inactive_file");
-	u.cpu_ns = u.cpu_ns < 0 ? 0 : h.v2 ? u.cpu_ns * 1000 : u.cpu_ns;
+	inactive = cgroup_read_at(g->v2, path, "memory", "memory.stat", "memory.stat",
+				  g->v2 ? "inactive_file" : "total_inactive_file");
+	u.cpu_ns = u.cpu_ns < 0 ? 0 : g->v2 ? u.cpu_ns * 1000 : u.cpu_ns;
 	u.memory_bytes = u.memory_bytes < inactive || u.memory_bytes < 0 ? 0 : u.memory_bytes;
 	u.memory_bytes -= inactive > 0 && u.memory_bytes ? inactive : 0;
 	u.pids = u.pids < 0 ? 0 : u.pids;
@@ -652,10 +625,10 @@ static int64_t process_ticks(pid_t pid)
 	return ticks;
 }
 
-int64_t cgroup_age_ms(const char *path)
+int64_t cgroup_age_ms(const struct cgroups *g, const char *path)
 {
 	pid_t pids[AGE_PROCS_MAX];
-	size_t n = cgroup_pids(path, pids, AGE_PROCS_MAX);
+	size_t n = cgroup_pids(g, path, pids, AGE_PROCS_MAX);
 	int64_t oldest = -1;
 
 	for (size_t i = 0; i < n; i++) {
@@ -688,16 +661,14 @@ static bool in_root_group(const struct hierarchy *h, bool only_v2, const char *m
 	return true;
 }
 
-char *cgroup_join_files(const char *path)
+char *cgroup_join_files(const struct cgroups *g, const char *path)
 {
 	auto_sbuf struct sbuf own = SBUF(CGROUP_STATS_MAX), files = SBUF(CGROUP_STATS_MAX);
-	struct hierarchies h;
 
-	cgroup_hierarchies(&h);
 	if (!cgroup_path_ok(path) || !cgroup_read_text("/proc/self/cgroup", CGROUP_STATS_MAX, &own) || !own.p)
 		return xstrdup("");
-	for (int i = 0; i < h.n; i++)
-		if (!in_root_group(&h.at[i], h.v2, own.p))
-			sbuf_addf(&files, "%s%s/cgroup.procs\n", h.at[i].root, path);
+	for (int i = 0; i < g->n; i++)
+		if (!in_root_group(&g->at[i], g->v2, own.p))
+			sbuf_addf(&files, "%s%s/cgroup.procs\n", g->at[i].root, path);
 	return files.n ? sbuf_steal(&files) : xstrdup("");
 }

@@ -31,51 +31,47 @@ static bool has_controller(const struct hierarchy *h, const char *name)
 	return false;
 }
 
-static bool is_needed(const struct hierarchies *h, const struct hierarchy *one, bool devices)
+static bool is_needed(const struct cgroups *h, const struct hierarchy *one, bool devices)
 {
 	return one == cgroup_best_for_killing(h) || has_controller(one, "memory") || has_controller(one, "cpuacct") ||
 	       (devices && has_controller(one, "devices"));
 }
 
-int cgroup_make_process(const char *path, const struct cgroup_limits *limits, bool devices, char **ret_joins,
-			struct err *e)
+int cgroup_make_process(const struct cgroups *g, const char *path, const struct cgroup_limits *limits, bool devices,
+			char **ret_joins, struct err *e)
 {
 	auto_sbuf struct sbuf joins = SBUF(JOINS_MAX);
-	struct hierarchies h;
 
 	if (!cgroup_path_ok(path))
 		return err_set(e, ERR_INVALID, "cgroup path %s is not one of ours", path ? path : "(none)");
-	cgroup_hierarchies(&h);
-	if (!h.n)
+	if (!g->n)
 		return err_set(e, ERR_UNAVAILABLE, "no cgroup file system is mounted at " CGROUP_ROOT);
-	for (int i = 0; i < h.n; i++) {
-		if (!is_needed(&h, &h.at[i], devices))
+	for (int i = 0; i < g->n; i++) {
+		if (!is_needed(g, &g->at[i], devices))
 			continue;
-		if (cgroup_make_in(&h.at[i], path, e) < 0)
+		if (cgroup_make_in(&g->at[i], path, e) < 0)
 			return -1;
-		sbuf_addf(&joins, "%s%s/cgroup.procs\n", h.at[i].root, path);
+		sbuf_addf(&joins, "%s%s/cgroup.procs\n", g->at[i].root, path);
 	}
-	if (cgroup_set_limits(&h, path, limits, e) < 0)
+	if (cgroup_set_limits(g, path, limits, e) < 0)
 		return -1;
 	*ret_joins = sbuf_steal(&joins);
 	return 0;
 }
 
-int cgroup_read_peak(const char *path, struct cgroup_peak *ret)
+int cgroup_read_peak(const struct cgroups *g, const char *path, struct cgroup_peak *ret)
 {
-	struct hierarchies h;
 
 	if (!cgroup_path_ok(path))
 		return -1;
-	cgroup_hierarchies(&h);
-	ret->cpu_ns = cgroup_read_at(h.v2, path, "cpuacct", "cpuacct.usage", "cpu.stat", h.v2 ? "usage_usec" : NULL);
-	ret->memory_bytes = cgroup_read_at(h.v2, path, "memory", "memory.max_usage_in_bytes", "memory.peak", NULL);
+	ret->cpu_ns = cgroup_read_at(g->v2, path, "cpuacct", "cpuacct.usage", "cpu.stat", g->v2 ? "usage_usec" : NULL);
+	ret->memory_bytes = cgroup_read_at(g->v2, path, "memory", "memory.max_usage_in_bytes", "memory.peak", NULL);
 	/* Kernels before 5.19 do not remember the most on v2. */
-	if (ret->memory_bytes < 0 && h.v2)
+	if (ret->memory_bytes < 0 && g->v2)
 		ret->memory_bytes = cgroup_read_at(true, path, NULL, NULL, "memory.current", NULL);
 	if (ret->cpu_ns < 0)
 		return -1;
-	ret->cpu_ns *= h.v2 ? 1000 : 1;
+	ret->cpu_ns *= g->v2 ? 1000 : 1;
 	ret->memory_bytes = ret->memory_bytes < 0 ? 0 : ret->memory_bytes;
 	return 0;
 }
@@ -147,19 +143,18 @@ static int deny_v2(const char *path, const struct cgroup_device *d, size_t n, st
 	return 0;
 }
 
-int cgroup_deny_devices(const char *path, const struct cgroup_device *d, size_t n, struct err *e)
+int cgroup_deny_devices(const struct cgroups *g, const char *path, const struct cgroup_device *d, size_t n,
+			struct err *e)
 {
-	struct hierarchies h;
 
 	if (!n)
 		return 0;
 	if (!cgroup_path_ok(path))
 		return err_set(e, ERR_INVALID, "cgroup path %s is not one of ours", path ? path : "(none)");
-	cgroup_hierarchies(&h);
-	if (h.v2)
+	if (g->v2)
 		return deny_v2(path, d, n, e);
-	for (int i = 0; i < h.n; i++)
-		if (has_controller(&h.at[i], "devices"))
-			return deny_v1(h.at[i].root, path, d, n, e);
+	for (int i = 0; i < g->n; i++)
+		if (has_controller(&g->at[i], "devices"))
+			return deny_v1(g->at[i].root, path, d, n, e);
 	return err_set(e, ERR_UNAVAILABLE, "this machine has no control group for devices");
 }

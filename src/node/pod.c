@@ -395,7 +395,8 @@ static bool is_empty(struct pod *p)
 	bool empty = true;
 
 	for (size_t i = 0; i < p->n && !p->parts->fake; i++)
-		empty &= !p->ctrs[i].id || !*p->ctrs[i].cgroup || cgroup_try_remove(p->ctrs[i].cgroup);
+		empty &= !p->ctrs[i].id || !*p->ctrs[i].cgroup ||
+			 cgroup_try_remove(&p->parts->runtime->groups, p->ctrs[i].cgroup);
 	if (empty)
 		return true;
 	if (++p->empty_tries == STUCK_TRIES)

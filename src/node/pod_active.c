@@ -29,7 +29,7 @@ static void read_cpu(const struct ctr *c, struct activity_reading *r)
 	struct cgroup_usage use;
 	struct err e = ERR_INIT;
 
-	if (!*c->cgroup || cgroup_read(c->cgroup, &use, &e) < 0)
+	if (!*c->cgroup || cgroup_read(&c->pod->parts->runtime->groups, c->cgroup, &use, &e) < 0)
 		r->cpu_ns = -1;
 	else if (r->cpu_ns >= 0)
 		r->cpu_ns += use.cpu_ns;

@@ -45,7 +45,7 @@ static void tell(struct ctr *c, pid_t pid, int signo)
 int ctr_tell_listeners(struct ctr *c, int signo)
 {
 	auto_free pid_t *pids = xcalloc(PROCS_MOST, sizeof(*pids));
-	size_t n = cgroup_pids(c->cgroup, pids, PROCS_MOST);
+	size_t n = cgroup_pids(&c->pod->parts->runtime->groups, c->cgroup, pids, PROCS_MOST);
 	auto_free struct listener *all = xcalloc(n + 1, sizeof(*all));
 	auto_free pid_t *picked = xcalloc(n + 1, sizeof(*picked));
 	size_t found = 0;

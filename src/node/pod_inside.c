@@ -57,7 +57,7 @@ void pod_inside_end(const struct pod *host)
 		if (!p->inside || !streq(p->inside, host->uid))
 			continue;
 		for (size_t i = 0; i < p->n; i++)
-			cgroup_kill(p->ctrs[i].cgroup, SIGKILL);
+			cgroup_kill(&p->parts->runtime->groups, p->ctrs[i].cgroup, SIGKILL);
 		end(p);
 	}
 }

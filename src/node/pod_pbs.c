@@ -308,21 +308,22 @@ static int64_t memory_limit(const struct ctr *c)
  * those, or the process may not use devices that runtimes ask for, it has one below, too. */
 static int make_group(struct ctr *c, const struct cgroup_device *deny, size_t n, struct err *e)
 {
+	const struct cgroups *g = &c->pod->parts->runtime->groups;
 	struct cgroup_limits limits = { .memory_bytes = memory_limit(c) };
 	auto_free char *own = xasprintf("%s/" MONITOR_OWN, c->cgroup);
-	bool apart = n > 0 || cgroup_is_v2();
+	bool apart = n > 0 || g->v2;
 
 	free(c->joins);
 	c->joins = NULL;
-	if (cgroup_make_process(c->cgroup, &limits, n > 0, &c->joins, e) < 0)
+	if (cgroup_make_process(g, c->cgroup, &limits, n > 0, &c->joins, e) < 0)
 		return -1;
 	if (!apart)
 		return 0;
 	free(c->joins);
 	c->joins = NULL;
-	if (cgroup_make_process(own, NULL, n > 0, &c->joins, e) < 0)
+	if (cgroup_make_process(g, own, NULL, n > 0, &c->joins, e) < 0)
 		return -1;
-	return cgroup_deny_devices(own, deny, n, e);
+	return cgroup_deny_devices(g, own, deny, n, e);
 }
 
 /* Where the queue wants programs to be in containers, those of the host are few: of the job's own only its script,

@@ -71,7 +71,7 @@ static bool read_sizes(pid_t pid, int64_t *ret_virtual, int64_t *ret_resident)
 static struct pbs_sample take_sample(const struct ctr *c)
 {
 	auto_free pid_t *pids = xcalloc(PIDS_MAX, sizeof(*pids));
-	size_t n = cgroup_pids(c->cgroup, pids, PIDS_MAX);
+	size_t n = cgroup_pids(&c->pod->parts->runtime->groups, c->cgroup, pids, PIDS_MAX);
 	int64_t page = sysconf(_SC_PAGESIZE);
 	struct cgroup_peak peak = { 0 };
 	struct pbs_sample s = { 0 };
@@ -85,7 +85,7 @@ static struct pbs_sample take_sample(const struct ctr *c)
 		s.pvmem = size * page > s.pvmem ? size * page : s.pvmem;
 		s.pmem = resident * page > s.pmem ? resident * page : s.pmem;
 	}
-	if (cgroup_read_peak(c->cgroup, &peak) == 0)
+	if (cgroup_read_peak(&c->pod->parts->runtime->groups, c->cgroup, &peak) == 0)
 		s.cput = peak.cpu_ns / 1000000000;
 	return s;
 }
@@ -210,7 +210,7 @@ void pod_pbs_ended(struct ctr *c)
 	loop_timer_clear(&p->pbs->stop);
 	if (!c->init)
 		loop_timer_clear(&p->pbs->look);
-	if (c->init || cgroup_read_peak(c->cgroup, &peak) < 0)
+	if (c->init || cgroup_read_peak(&c->pod->parts->runtime->groups, c->cgroup, &peak) < 0)
 		return;
 	json_decref(p->used);
 	p->used = pbs_used_text(peak.cpu_ns, peak.memory_bytes, p->pbs->vmem);

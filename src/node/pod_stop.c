@@ -100,7 +100,7 @@ static void on_stop_timer(void *arg)
 	c->killed = true;
 	send(c, SIGKILL, true);
 	if (!c->pod->parts->fake)
-		cgroup_kill(c->cgroup, SIGKILL);
+		cgroup_kill(&c->pod->parts->runtime->groups, c->cgroup, SIGKILL);
 }
 
 static void on_pre_stop(void *arg, const struct err *e)

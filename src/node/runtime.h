@@ -107,9 +107,22 @@ struct runtime_ops {
 	void (*free)(struct runtime *r);
 };
 
+/* Where control groups are, as this process sees them; cgroup.c. */
+#define CGROUPS_MAX 24
+struct cgroups {
+	struct hierarchy {
+		char root[64];
+		bool v2;
+	} at[CGROUPS_MAX];
+	int n;
+	bool v2; /* the only one: a group has processes or further groups, not both */
+};
+void cgroups_find(struct cgroups *ret);
+
 struct runtime {
 	const struct runtime_ops *ops;
-	const char *version; /* "1.8.1"; NULL if it does not say */
+	struct cgroups groups; /* found once: there are many questions about each process */
+	const char *version;   /* "1.8.1"; NULL if it does not say */
 	struct runtime_events events;
 	struct loop *loop;
 };
@@ -133,40 +146,39 @@ struct cgroup_limits {
 };
 /* Paths are "/stoker-<prefix>/...", nothing else is touched.  Makes parents too; again with other limits changes them.
  * ERR_UNAVAILABLE if the machine has no controller for a limit. */
-int cgroup_make(const char *path, const struct cgroup_limits *limits, struct err *e);
+int cgroup_make(const struct cgroups *g, const char *path, const struct cgroup_limits *limits, struct err *e);
 /* To every process in it and below. */
-void cgroup_kill(const char *path, int signo);
+void cgroup_kill(const struct cgroups *g, const char *path, int signo);
 /* Those that are in it and below, up to `max` of them. */
-size_t cgroup_pids(const char *path, pid_t *ret, size_t max);
+size_t cgroup_pids(const struct cgroups *g, const char *path, pid_t *ret, size_t max);
 /* How many processes of this group the kernel killed for want of memory, whoever set the limit; -1 if unknown. */
-int64_t cgroup_oom_kills(const char *path);
+int64_t cgroup_oom_kills(const struct cgroups *g, const char *path);
 /* Kills what is left in it and removes it; false if that takes longer than a moment. */
-bool cgroup_remove(const char *path);
+bool cgroup_remove(const struct cgroups *g, const char *path);
 /* One pass of it: true if nothing is left. */
-bool cgroup_try_remove(const char *path);
+bool cgroup_try_remove(const struct cgroups *g, const char *path);
 /* Stops or continues every process in it, and waits up to a second for that: for commands, never for the server. */
-int cgroup_freeze(const char *path, bool frozen, struct err *e);
+int cgroup_freeze(const struct cgroups *g, const char *path, bool frozen, struct err *e);
 struct cgroup_usage {
 	int64_t cpu_ns, memory_bytes, pids; /* memory: the working set, without file cache that can be dropped */
 };
-int cgroup_read(const char *path, struct cgroup_usage *ret, struct err *e);
+int cgroup_read(const struct cgroups *g, const char *path, struct cgroup_usage *ret, struct err *e);
 /* --- cgroup_process.c: groups for processes that no runtime puts there --- */
 /* Only in those hierarchies where it is needed.  *ret_joins: the files by which a process joins it, a line each. */
-/* Whether there is one hierarchy only, in which a group has processes or further groups, not both. */
-bool cgroup_is_v2(void);
-int cgroup_make_process(const char *path, const struct cgroup_limits *limits, bool devices, char **ret_joins,
-			struct err *e);
+int cgroup_make_process(const struct cgroups *g, const char *path, const struct cgroup_limits *limits, bool devices,
+			char **ret_joins, struct err *e);
 /* What was used in all, and the most memory at a time; -1 if nobody knows. */
 struct cgroup_peak {
 	int64_t cpu_ns, memory_bytes;
 };
-int cgroup_read_peak(const char *path, struct cgroup_peak *ret);
+int cgroup_read_peak(const struct cgroups *g, const char *path, struct cgroup_peak *ret);
 /* Keeps character devices away from its processes. */
 struct cgroup_device {
 	unsigned major, minor;
 };
-int cgroup_deny_devices(const char *path, const struct cgroup_device *d, size_t n, struct err *e);
+int cgroup_deny_devices(const struct cgroups *g, const char *path, const struct cgroup_device *d, size_t n,
+			struct err *e);
 /* How long its oldest process has been there; -1 if there is none. */
-int64_t cgroup_age_ms(const char *path);
+int64_t cgroup_age_ms(const struct cgroups *g, const char *path);
 
 #endif

@@ -86,9 +86,9 @@ static void kill_by_runtime(const struct box *b)
 
 struct exit_info box_give_up(struct box *b)
 {
-	int64_t kills = cgroup_oom_kills(b->cgroup);
+	int64_t kills = cgroup_oom_kills(&b->oci->base.groups, b->cgroup);
 
-	cgroup_kill(b->cgroup, SIGKILL);
+	cgroup_kill(&b->oci->base.groups, b->cgroup, SIGKILL);
 	if (b->pid_fd >= 0)
 		syscall(SYS_pidfd_send_signal, b->pid_fd, SIGKILL, NULL, 0);
 	else if (!*b->cgroup)
@@ -181,7 +181,7 @@ static int oci_kill(struct runtime *r, const char *id, int signo, bool all, stru
 	}
 	/* Without a cgroup: all others end with the first, as it is the first of a pid namespace. */
 	if (all && *b->cgroup)
-		cgroup_kill(b->cgroup, signo);
+		cgroup_kill(&b->oci->base.groups, b->cgroup, signo);
 	else if (syscall(SYS_pidfd_send_signal, b->pid_fd, signo, NULL, 0) < 0 && errno != ESRCH)
 		return err_errno(e, ERR_INTERNAL, "cannot signal container %s", id);
 	return 0;
@@ -195,7 +195,7 @@ static void on_sweep(void *arg)
 	void *unused;
 
 	while (map_next(&o->leftovers, &pos, &cgroup, &unused))
-		if (cgroup_try_remove(cgroup))
+		if (cgroup_try_remove(&o->base.groups, cgroup))
 			map_remove(&o->leftovers, cgroup);
 	if (o->leftovers.n)
 		loop_timer_set(o->base.loop, &o->sweep, SWEEP_MS);
@@ -211,7 +211,7 @@ void box_erase(struct box *b)
 		/* It has a last word to write and must not do so after its directory went. */
 		monitor_end(b, MONITOR_LAST_MS);
 	}
-	if (!cgroup_remove(b->cgroup)) {
+	if (!cgroup_remove(&b->oci->base.groups, b->cgroup)) {
 		map_set(&b->oci->leftovers, b->cgroup, b->oci);
 		loop_timer_set(b->oci->base.loop, &b->oci->sweep, SWEEP_MS);
 	}
@@ -242,7 +242,7 @@ static void leave_group(const struct oci *o)
 {
 	struct timespec pause = { .tv_nsec = 5000000 };
 
-	for (int i = 0; i < LEAVE_TRIES && !cgroup_trim(o->monitors) && !o->boxes.n; i++)
+	for (int i = 0; i < LEAVE_TRIES && !cgroup_trim(&o->base.groups, o->monitors) && !o->boxes.n; i++)
 		nanosleep(&pause, NULL);
 }
 
@@ -294,6 +294,7 @@ int oci_open(struct loop *loop, const struct runtime_config *config, struct runt
 
 	o->base.loop = loop;
 	o->base.ops = &all_ops[0];
+	cgroups_find(&o->base.groups);
 	o->monitor_program = -1;
 	o->sweep = (struct loop_timer){ .fire = on_sweep, .arg = o };
 	o->run = xasprintf("%s/run", dir ? dir : config->dir);
@@ -302,12 +303,12 @@ int oci_open(struct loop *loop, const struct runtime_config *config, struct runt
 	o->monitors = config->rootless ? xstrdup("") : xasprintf("/stoker-%s/monitors", config->prefix);
 	map_init(&o->boxes, box_free);
 	map_init(&o->leftovers, NULL);
-	if (make_dirs(o, e) < 0 || runtime_probe(config, o->run, &o->with, e) < 0 ||
+	if (make_dirs(o, e) < 0 || runtime_probe(config, &o->base.groups, o->run, &o->with, e) < 0 ||
 	    (o->monitor_program = monitor_program(o->run, e)) < 0) {
 		oci_free(&o->base);
 		return -1;
 	}
-	o->join = cgroup_join_files(o->monitors);
+	o->join = cgroup_join_files(&o->base.groups, o->monitors);
 	o->base.version = o->with.version;
 	for (size_t i = 0; i < ARRAY_SIZE(all_ops); i++)
 		if (streq(all_ops[i].name, o->with.name))

@@ -52,7 +52,8 @@ struct probed {
 	const char *option; /* what it is to do about cgroups */
 	bool hide;
 };
-int runtime_probe(const struct runtime_config *c, const char *run_dir, struct probed *ret, struct err *e);
+int runtime_probe(const struct runtime_config *c, const struct cgroups *g, const char *run_dir, struct probed *ret,
+		  struct err *e);
 void probed_done(struct probed *p);
 
 /* --- runtime_oci.c --- */
@@ -179,10 +180,10 @@ int fake_open(struct loop *loop, const struct runtime_config *config, struct run
 /* --- cgroup.c --- */
 /* A group's directory in that hierarchy where its processes are best killed, and the file that counts OOM kills in it;
  * malloc'ed, "" if there is none. */
-void cgroup_monitor_paths(const char *path, char **ret_dir, char **ret_oom);
+void cgroup_monitor_paths(const struct cgroups *g, const char *path, char **ret_dir, char **ret_oom);
 /* Removes a group only if nobody is in it, and then its empty parent; false if somebody is. */
-bool cgroup_trim(const char *path);
+bool cgroup_trim(const struct cgroups *g, const char *path);
 /* The cgroup.procs files of `path` in those hierarchies where this process is not in the root group, a line each. */
-char *cgroup_join_files(const char *path);
+char *cgroup_join_files(const struct cgroups *g, const char *path);
 
 #endif

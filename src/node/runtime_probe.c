@@ -158,7 +158,8 @@ static int pick_runtime(const struct runtime_config *config, const char *dir, st
 	return -1;
 }
 
-int runtime_probe(const struct runtime_config *c, const char *run_dir, struct probed *ret, struct err *e)
+int runtime_probe(const struct runtime_config *c, const struct cgroups *g, const char *run_dir, struct probed *ret,
+		  struct err *e)
 {
 	auto_free char *dir = xasprintf("%s/probe-%d", run_dir, (int)getpid());
 	auto_free char *cgroup = c->rootless ? xstrdup("") : xasprintf("/stoker-%s/probe-%d", c->prefix, (int)getpid());
@@ -169,7 +170,7 @@ int runtime_probe(const struct runtime_config *c, const char *run_dir, struct pr
 	if (rc == 0 && pick_runtime(c, dir, &p, &tried) < 0)
 		rc = err_set(e, ERR_UNAVAILABLE, "no container runtime works here: %s", tried.p ? tried.p : "");
 	state_remove_tree(dir);
-	cgroup_remove(cgroup);
+	cgroup_remove(g, cgroup);
 	if (rc == 0)
 		*ret = p;
 	else

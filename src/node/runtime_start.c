@@ -192,7 +192,7 @@ static int spawn_monitor(struct box *b, const struct container_start *c, int loc
 	int pair[2];
 	struct spawn s = { .argv = argv, .program_fd = b->oci->monitor_program, .fds = { -1, -1, -1 }, .cwd = b->dir };
 
-	cgroup_monitor_paths(b->cgroup, &group, &oom);
+	cgroup_monitor_paths(&b->oci->base.groups, b->cgroup, &group, &oom);
 	argv[MONITOR_ARG_CGROUP] = group;
 	argv[MONITOR_ARG_OOM] = oom;
 	if (with->hide)
@@ -225,7 +225,7 @@ static int spawn_monitor(struct box *b, const struct container_start *c, int loc
 
 static int ensure_group(struct oci *o, struct err *e)
 {
-	if (o->join[0] && !o->joinable && cgroup_make(o->monitors, NULL, e) < 0)
+	if (o->join[0] && !o->joinable && cgroup_make(&o->base.groups, o->monitors, NULL, e) < 0)
 		return -1;
 	o->joinable = true;
 	return 0;

@@ -32,6 +32,7 @@ struct usage {
 	struct loop *loop;
 	usage_read_fn *read;
 	void *arg;
+	struct cgroups groups;
 	struct map series; /* by cgroup */
 	struct loop_timer timer;
 	bool soon; /* the timer stands for a first interval */
@@ -88,18 +89,18 @@ static int read_machine(struct usage_reading *ret, struct err *e)
 
 static int read_kernel(void *arg, const char *cgroup, struct usage_reading *ret, struct err *e)
 {
+	const struct usage *u = arg;
 	struct cgroup_usage use;
 
-	(void)arg;
 	ret->wall_us = clock_wall_micros();
 	ret->mono_ns = clock_mono_ns();
 	if (!*cgroup)
 		return read_machine(ret, e);
-	if (cgroup_read(cgroup, &use, e) < 0)
+	if (cgroup_read(&u->groups, cgroup, &use, e) < 0)
 		return -1;
 	ret->cpu_ns = use.cpu_ns;
 	ret->memory_bytes = use.memory_bytes;
-	ret->age_ms = cgroup_age_ms(cgroup);
+	ret->age_ms = cgroup_age_ms(&u->groups, cgroup);
 	return 0;
 }
 
@@ -167,7 +168,9 @@ struct usage *usage_new(struct loop *loop, usage_read_fn *read, void *arg)
 {
 	struct usage *u = xcalloc(1, sizeof(*u));
 
-	*u = (struct usage){ .loop = loop, .read = read ? read : read_kernel, .arg = arg };
+	*u = (struct usage){ .loop = loop, .read = read ? read : read_kernel, .arg = read ? arg : u };
+	if (!read)
+		cgroups_find(&u->groups);
 	map_init(&u->series, free);
 	u->timer = (struct loop_timer){ .fire = on_timer, .arg = u };
 	return u;

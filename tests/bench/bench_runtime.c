@@ -270,6 +270,7 @@ static void open_all(struct bench *b, const char *name, const char *seccomp)
 int main(int argc, char **argv)
 {
 	struct bench b = { .n_waiting = 0 };
+	struct cgroups groups;
 
 	if (argc < 3 || argc > 4 || mkdir(argv[1], 0700) < 0) {
 		fprintf(stderr, "usage: bench-runtime NEW-DIR crun|runc [SECCOMP.json]\n");
@@ -279,9 +280,10 @@ int main(int argc, char **argv)
 	open_all(&b, argv[2], argv[3]);
 	one_by_one(&b);
 	many(&b);
+	groups = b.runtime->groups;
 	runtime_free(b.runtime);
 	loop_free(b.loop);
-	cgroup_remove("/stoker-bench");
+	cgroup_remove(&groups, "/stoker-bench");
 	{
 		auto_free char *run = xasprintf("%s/run", b.dir);
 

@@ -59,6 +59,8 @@ char *trial_log(struct trial *t);
 /* What its monitor wrote down. */
 struct monitor_record trial_state(const struct bench *b, const struct trial *t);
 struct trial *bench_find(struct bench *b, const char *id);
+/* The control groups of this process, found anew. */
+const struct cgroups *cgroups_here(void);
 /* How many directories of this bench are in any cgroup hierarchy. */
 int bench_cgroups(const struct bench *b, const char *below);
 

@@ -17,6 +17,14 @@
 #include "base/str.h"
 #include "test.h"
 
+const struct cgroups *cgroups_here(void)
+{
+	static struct cgroups groups;
+
+	cgroups_find(&groups);
+	return &groups;
+}
+
 struct trial *bench_find(struct bench *b, const char *id)
 {
 	for (int i = 0; i < b->n; i++)
@@ -197,7 +205,7 @@ void bench_close(struct bench *b)
 
 		b->runtime->ops->remove(b->runtime, b->trials[i].id);
 		if (i == b->n - 1)
-			cgroup_remove(pod);
+			cgroup_remove(cgroups_here(), pod);
 	}
 	loop_turn(b->loop, true);
 	for (size_t i = 0; i < ARRAY_SIZE(state); i++)
@@ -266,7 +274,7 @@ void trial_start(struct bench *b, struct trial *t)
 	struct err e = ERR_INIT;
 
 	if (t->process)
-		CHECK_INT(cgroup_make_process(t->cgroup, NULL, t->devices, &joins, &e), 0);
+		CHECK_INT(cgroup_make_process(cgroups_here(), t->cgroup, NULL, t->devices, &joins, &e), 0);
 	c.joins = joins;
 	t->start_ns = clock_mono_ns();
 	b->runtime->ops->start(b->runtime, &c, on_done, t);

@@ -97,27 +97,27 @@ static void check_life(void)
 	int status = 0;
 	pid_t pid;
 
-	if (cgroup_make(box, NULL, &e) < 0 || cgroup_make(below, NULL, &e) < 0)
+	if (cgroup_make(cgroups_here(), box, NULL, &e) < 0 || cgroup_make(cgroups_here(), below, NULL, &e) < 0)
 		test_fail(__FILE__, __LINE__, "%s", e.text);
 	/* Again is fine. */
-	CHECK_INT(cgroup_make(box, NULL, &e), 0);
+	CHECK_INT(cgroup_make(cgroups_here(), box, NULL, &e), 0);
 	pid = child_in(below);
 	CHECK_INT(waitpid(pid, &status, WNOHANG), 0);
 	if (!on_v2()) {
-		CHECK_INT(cgroup_read(below, &u, &e), 0);
+		CHECK_INT(cgroup_read(cgroups_here(), below, &u, &e), 0);
 		CHECK_INT(u.pids, 2);
 		CHECK(u.memory_bytes > 0);
 	}
-	cgroup_trim(box);
+	cgroup_trim(cgroups_here(), box);
 	CHECK(count_dirs("/pod1/c1/own") > 0);
-	cgroup_kill(pod, SIGKILL);
+	cgroup_kill(cgroups_here(), pod, SIGKILL);
 	CHECK_INT(waitpid(pid, &status, 0), pid);
 	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	cgroup_remove(pod);
+	cgroup_remove(cgroups_here(), pod);
 	CHECK_INT(count_dirs(""), 0);
-	CHECK(cgroup_read(pod, &u, &e) < 0 || on_v2());
+	CHECK(cgroup_read(cgroups_here(), pod, &u, &e) < 0 || on_v2());
 	/* Gone already is fine. */
-	cgroup_remove(pod);
+	cgroup_remove(cgroups_here(), pod);
 }
 
 TEST("a group is made, its processes are killed and it is removed in every hierarchy")
@@ -132,9 +132,9 @@ TEST("removing a group kills what is in it and below")
 	int status;
 	pid_t pid;
 
-	CHECK_INT(cgroup_make(below, NULL, &e), 0);
+	CHECK_INT(cgroup_make(cgroups_here(), below, NULL, &e), 0);
 	pid = child_in(below);
-	cgroup_remove(pod);
+	cgroup_remove(cgroups_here(), pod);
 	CHECK_INT(waitpid(pid, &status, 0), pid);
 	CHECK_INT(count_dirs(""), 0);
 }
@@ -146,14 +146,14 @@ TEST("a signal that does not kill leaves a group running, and thawed")
 	int status;
 	pid_t pid;
 
-	CHECK_INT(cgroup_make(pod, NULL, &e), 0);
+	CHECK_INT(cgroup_make(cgroups_here(), pod, NULL, &e), 0);
 	pid = child_in(pod);
-	cgroup_kill(pod, SIGWINCH);
+	cgroup_kill(cgroups_here(), pod, SIGWINCH);
 	usleep(50000);
 	CHECK_INT(waitpid(pid, &status, WNOHANG), 0);
-	cgroup_kill(pod, SIGTERM);
+	cgroup_kill(cgroups_here(), pod, SIGTERM);
 	CHECK_INT(waitpid(pid, &status, 0), pid);
-	cgroup_remove(pod);
+	cgroup_remove(cgroups_here(), pod);
 	CHECK_INT(count_dirs(""), 0);
 }
 
@@ -166,20 +166,20 @@ TEST("a frozen group stands still, and goes on when it is thawed")
 	long seen;
 	pid_t pid;
 
-	CHECK_INT(cgroup_make(pod, NULL, &e), 0);
+	CHECK_INT(cgroup_make(cgroups_here(), pod, NULL, &e), 0);
 	pid = child_beating(pod, beat);
 	while (*beat < 3)
 		usleep(1000);
-	CHECK_INT(cgroup_freeze(pod, true, &e), 0);
+	CHECK_INT(cgroup_freeze(cgroups_here(), pod, true, &e), 0);
 	seen = *beat;
 	usleep(30000);
 	CHECK_INT(*beat, seen);
-	CHECK_INT(cgroup_freeze(pod, false, &e), 0);
+	CHECK_INT(cgroup_freeze(cgroups_here(), pod, false, &e), 0);
 	usleep(30000);
 	CHECK(*beat > seen);
-	cgroup_remove(pod);
+	cgroup_remove(cgroups_here(), pod);
 	CHECK_INT(waitpid(pid, &status, 0), pid);
-	CHECK_INT(cgroup_freeze(pod, true, &e), -1);
+	CHECK_INT(cgroup_freeze(cgroups_here(), pod, true, &e), -1);
 	CHECK_INT(e.kind, ERR_UNAVAILABLE);
 	munmap((void *)beat, sizeof(*beat));
 }
@@ -200,10 +200,10 @@ TEST("limits are what the kernel has afterwards, and can be changed")
 	};
 	struct err e = ERR_INIT;
 
-	if (cgroup_make(pod, &limits, &e) < 0)
+	if (cgroup_make(cgroups_here(), pod, &limits, &e) < 0)
 		test_fail(__FILE__, __LINE__, "%s", e.text);
 	limits.memory_bytes = 64 << 20;
-	CHECK_INT(cgroup_make(pod, &limits, &e), 0);
+	CHECK_INT(cgroup_make(cgroups_here(), pod, &limits, &e), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		const char *format = on_v2() ? rows[i].v2 : rows[i].v1;
 		auto_free char *head = xstrndup(format, strcspn(format, "%"));
@@ -213,7 +213,7 @@ TEST("limits are what the kernel has afterwards, and can be changed")
 		if (!file_says(file, on_v2() ? rows[i].v2_says : rows[i].v1_says))
 			test_fail(__FILE__, __LINE__, "%s", file);
 	}
-	cgroup_remove(pod);
+	cgroup_remove(cgroups_here(), pod);
 	CHECK_INT(count_dirs(""), 0);
 }
 
@@ -224,11 +224,11 @@ TEST("no group but ours is ever touched")
 	struct err e = ERR_INIT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		CHECK_INT(cgroup_make(bad[i], NULL, &e), -1);
-		cgroup_kill(bad[i], 0);
-		CHECK(cgroup_try_remove(bad[i]));
-		cgroup_remove(bad[i]);
-		CHECK_INT(cgroup_oom_kills(bad[i]), -1);
+		CHECK_INT(cgroup_make(cgroups_here(), bad[i], NULL, &e), -1);
+		cgroup_kill(cgroups_here(), bad[i], 0);
+		CHECK(cgroup_try_remove(cgroups_here(), bad[i]));
+		cgroup_remove(cgroups_here(), bad[i]);
+		CHECK_INT(cgroup_oom_kills(cgroups_here(), bad[i]), -1);
 	}
 }
 
@@ -286,10 +286,10 @@ static void check_limit_missing(void)
 	bool has_memory = file_says("/sys/fs/cgroup/cgroup.controllers", "memory");
 
 	if (!has_memory) {
-		CHECK_INT(cgroup_make(pod, &limits, &e), -1);
+		CHECK_INT(cgroup_make(cgroups_here(), pod, &limits, &e), -1);
 		CHECK_INT(e.kind, ERR_UNAVAILABLE);
 	}
-	cgroup_remove(pod);
+	cgroup_remove(cgroups_here(), pod);
 	CHECK_INT(count_dirs(""), 0);
 }
 

@@ -169,7 +169,8 @@ TEST("bytes pass through a command in a real container unchanged, and a client t
 		if (begin(&v, false, "echo here; sleep 1000", false)) {
 			CHECK(shows(&v, "here\n"));
 			v.k->ops->close(v.s);
-			for (int i = 0; i < 1000 && (cgroup_read(t->cgroup, &use, &e) < 0 || use.pids > 1); i++) {
+			for (int i = 0;
+			     i < 1000 && (cgroup_read(cgroups_here(), t->cgroup, &use, &e) < 0 || use.pids > 1); i++) {
 				loop_turn(b.loop, true);
 				usleep(5000);
 			}

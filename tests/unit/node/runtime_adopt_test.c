@@ -194,7 +194,7 @@ TEST("after a reboot nothing runs, whatever the pids say")
 		record = trial_state(&b, t);
 		/* No monitor outlives the machine, and its numbers are someone else's afterwards. */
 		kill(record.monitor, SIGKILL);
-		cgroup_kill(t->cgroup, SIGKILL);
+		cgroup_kill(cgroups_here(), t->cgroup, SIGKILL);
 		record.monitor = record.pid = innocent;
 		CHECK(file_write(path, 0600, (struct str){ (char *)&record, sizeof(record) }, &e) == 0);
 		usleep(50000);

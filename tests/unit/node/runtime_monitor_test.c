@@ -351,7 +351,7 @@ TEST("what a container leaves behind goes with it, and does not keep its end fro
 		CHECK_INT(shared->exit.code, 6);
 		for (int i = 0; i < 100 && u.pids; i++) {
 			usleep(10000);
-			CHECK_INT(cgroup_read(shared->cgroup, &u, &e), 0);
+			CHECK_INT(cgroup_read(cgroups_here(), shared->cgroup, &u, &e), 0);
 		}
 		CHECK_INT(u.pids, 0);
 	}
@@ -398,7 +398,7 @@ TEST("a fork that fails is the reason of a failed start")
 
 			t->may_fail = true;
 			trial_write(t, bench_config(&b, t, "exit 0"));
-			CHECK(cgroup_make(group, &(struct cgroup_limits){ .pids = room }, &e) == 0);
+			CHECK(cgroup_make(cgroups_here(), group, &(struct cgroup_limits){ .pids = room }, &e) == 0);
 			enter(few);
 			trial_start(&b, t);
 			CHECK(bench_wait(&b, &t->dones, 1, 30));
@@ -406,6 +406,6 @@ TEST("a fork that fails is the reason of a failed start")
 			CHECK(strstr(t->error.text, "Resource temporarily unavailable") != NULL);
 			CHECK_INT(t->pid, 0);
 		}
-		cgroup_remove(group);
+		cgroup_remove(cgroups_here(), group);
 	}
 }

@@ -82,7 +82,7 @@ TEST("a signal reaches the first process or all, and one too many is no error")
 		CHECK_STR(one->error.text, "");
 		/* The first process of a pid namespace has only the handlers it set up; wait until it has. */
 		usleep(300000);
-		CHECK_INT(cgroup_read(all->cgroup, &u, &e), 0);
+		CHECK_INT(cgroup_read(cgroups_here(), all->cgroup, &u, &e), 0);
 		CHECK_INT(u.pids, 3);
 		CHECK_INT(b.runtime->ops->kill(b.runtime, one->id, SIGTERM, false, &e), 0);
 		CHECK_INT(b.runtime->ops->kill(b.runtime, all->id, SIGKILL, true, &e), 0);
@@ -228,7 +228,7 @@ TEST("the OOM killer is named, by the container's own limit and by the pod's")
 		CHECK(bench_wait(&b, &own->exits, 1, 60));
 		CHECK(own->exit.oom);
 		CHECK(own->exit.code != 0);
-		if (cgroup_make(group, &(struct cgroup_limits){ .memory_bytes = 32 << 20 }, &e) < 0)
+		if (cgroup_make(cgroups_here(), group, &(struct cgroup_limits){ .memory_bytes = 32 << 20 }, &e) < 0)
 			test_fail(__FILE__, __LINE__, "%s", e.text);
 		innocent = trial_run(&b, "sleep 1000");
 		CHECK(bench_wait(&b, &innocent->dones, 1, 30));
@@ -305,7 +305,7 @@ TEST("a fork bomb is gone when its container is removed")
 		CHECK(bench_wait(&b, &t->dones, 1, 30));
 		for (int i = 0; i < 200 && u.pids < 50; i++) {
 			usleep(10000);
-			CHECK_INT(cgroup_read(t->cgroup, &u, &e), 0);
+			CHECK_INT(cgroup_read(cgroups_here(), t->cgroup, &u, &e), 0);
 		}
 		CHECK(u.pids >= 50);
 		b.runtime->ops->remove(b.runtime, t->id);

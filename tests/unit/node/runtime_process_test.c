@@ -386,8 +386,8 @@ TEST("devices can be kept from a group by their numbers")
 		auto_free char *joins = NULL;
 		struct err e = ERR_INIT;
 
-		CHECK_INT(cgroup_make_process(t->cgroup, NULL, true, &joins, &e), 0);
-		if (cgroup_deny_devices(t->cgroup, deny, ARRAY_SIZE(deny), &e) < 0)
+		CHECK_INT(cgroup_make_process(cgroups_here(), t->cgroup, NULL, true, &joins, &e), 0);
+		if (cgroup_deny_devices(cgroups_here(), t->cgroup, deny, ARRAY_SIZE(deny), &e) < 0)
 			test_fail(__FILE__, __LINE__, "%s", e.text);
 		t->process = doc;
 		t->devices = true;
