@@ -6,13 +6,16 @@
  *	DIR/spool/ID.SC the script, which only its user may read and run
  *
  * Only root writes in these directories, so nobody can have put anything there.  Nothing is synced: a job does not
- * survive the machine either.
+ * survive the machine either.  For the same reason those of the host's processes are in memory: a file system on disk
+ * does not give the inode of a file that is just gone to the next one, and looking for another takes longer the more
+ * jobs come and go.
  */
 #include "node/pbs_files.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
@@ -29,6 +32,13 @@ char *pbs_files_dir(const char *prefix)
 	return xasprintf(SPOOL "/%s", prefix);
 }
 
+/* On disk, if that is not allowed here. */
+static void keep_in_memory(const char *dir)
+{
+	if (str_starts(dir, SPOOL "/"))
+		(void)!mount("stoker", dir, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755");
+}
+
 static int make_dirs(const char *dir, struct err *e)
 {
 	static const struct {
@@ -41,6 +51,8 @@ static int make_dirs(const char *dir, struct err *e)
 
 		if (file_make_dirs(path, rows[i].mode, e) < 0)
 			return -1;
+		if (i == 0)
+			keep_in_memory(dir);
 		/* Whatever mask the server was started with. */
 		if (chmod(path, rows[i].mode) < 0)
 			return err_errno(e, ERR_INTERNAL, "cannot set the mode of %s", path);
@@ -131,6 +143,7 @@ static bool is_kept(const json_t *kept, const char *dir, const char *name)
 void pbs_files_sweep(const char *dir, const json_t *kept)
 {
 	static const char *const names[] = { "aux", "spool" };
+	bool empty = true;
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		auto_free char *path = xasprintf("%s/%s", dir, names[i]);
@@ -142,8 +155,10 @@ void pbs_files_sweep(const char *dir, const json_t *kept)
 				unlinkat(dirfd(d), entry->d_name, 0);
 		if (d)
 			closedir(d);
-		rmdir(path);
+		empty &= rmdir(path) == 0 || errno == ENOENT;
 	}
+	if (empty)
+		umount2(dir, UMOUNT_NOFOLLOW);
 	rmdir(dir);
 	rmdir(SPOOL);
 }
