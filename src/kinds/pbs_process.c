@@ -2,8 +2,9 @@
 /* pbs_process.c - from a PBS job to a process
  *
  * The user's login shell runs the script, as a login shell; so `module` and everything else that profiles set up is
- * there.  A script that names its interpreter by #! is executed by the shell, one that does not is read by it: the
- * shell of the account, never another.  The directory is the home, as in Torque, not the one it was submitted from.
+ * there.  A script that names its interpreter by #! is executed by the shell; one that does not, or names this very
+ * shell, is read by it: the shell of the account, never another.  The directory is the home, as in Torque, not the one
+ * it was submitted from.
  *
  * The environment is what this machine gives to everybody, then what was submitted, then what is known only now; later
  * ones win, so that a submitted PBS_JOBID or HOME means nothing.
@@ -402,13 +403,23 @@ static json_t *exec_args(const char *login, const char *program, const json_t *a
 	return json_pack("[s, s, o]", login, "-c", jsonx_string(command.p));
 }
 
-static json_t *script_args(const struct pbs_place *p, const char *id, const char *login)
+/* Does it begin with #! and anything but the shell's own name? */
+static bool wants_another(const char *script, const char *shell)
+{
+	struct str rest = str_of(script), line;
+
+	if (!str_starts(script, "#!"))
+		return false;
+	str_split(&rest, '\n', &line);
+	return !str_eq(str_trim((struct str){ line.p + 2, line.n - 2 }), shell);
+}
+
+static json_t *script_args(const struct pbs_place *p, const char *id, const char *shell, const char *login)
 {
 	auto_free char *script = xasprintf("%s/spool/%s.SC", p->dir, id);
-	bool executes = str_starts(jsonx_str_or(p->job, "spec.script", ""), "#!");
 	json_t *args;
 
-	if (executes)
+	if (wants_another(jsonx_str_or(p->job, "spec.script", ""), shell))
 		return exec_args(login, script, jsonx_at(p->job, "spec.arguments"), 0);
 	args = json_pack("[s, o]", login, jsonx_string(script));
 	json_array_extend(args, jsonx_at(p->job, "spec.arguments"));
@@ -443,7 +454,7 @@ static void add_program(const struct pbs_place *p, const char *id, json_t *doc)
 		json_object_set(doc, "args", (json_t *)command);
 	} else {
 		set(doc, "program", shell);
-		json_object_set_new(doc, "args", script_args(p, id, login));
+		json_object_set_new(doc, "args", script_args(p, id, shell, login));
 	}
 }
 
