@@ -18,6 +18,8 @@
 #define SLOTS_ANNOTATION "stoker.dev/slots"
 /* The text of stoker.dev/after when all of it came true: what has ended may be gone by the next look. */
 #define AFTER_MET_ANNOTATION "stoker.dev/after-met"
+/* When it was evicted last, for whom and why: "2026-11-16T11:36:00Z by job/urgent, which has a higher priority". */
+#define PREEMPTED_ANNOTATION "stoker.dev/preempted"
 
 /* Bits of sched/work.h: enum work_hold. */
 enum hold_word { HOLD_WORD_USER = 1 << 0, HOLD_WORD_OPERATOR = 1 << 1, HOLD_WORD_SYSTEM = 1 << 2 };

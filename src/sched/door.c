@@ -17,6 +17,7 @@
 #include "kinds/workloads.h"
 #include "sched/door_usage.h"
 #include "sched/forecast.h"
+#include "sched/owner_notes.h"
 #include "sched/parts.h"
 #include "sched/pod_work.h"
 #include "sched/why.h"
@@ -249,6 +250,16 @@ static void say_idle(struct door *d, const struct work *work, struct sbuf *out)
 		sbuf_addf(out, "; %s", words);
 }
 
+/* That it ran already, and was preempted. */
+static void say_before(struct door *d, const struct work *work, struct sbuf *out)
+{
+	const struct feed_pod *p = first_pod(d, work);
+	const json_t *pod = p ? pod_of(d, p->uid) : NULL;
+
+	if (pod && d->config.rules)
+		say_preempted(rules_preempted(d->config.rules, pod), now_ms(), out);
+}
+
 static void add_words(struct door *d, const struct why_view *v, json_t *row)
 {
 	auto_sbuf struct sbuf sentence = SBUF(4096);
@@ -256,6 +267,7 @@ static void add_words(struct door *d, const struct why_view *v, json_t *row)
 
 	why_sentence(v, &sentence);
 	say_idle(d, v->work, &sentence);
+	say_before(d, v->work, &sentence);
 	why_help(v, &help);
 	json_object_set_new(row, "sentence", jsonx_string(sentence.p ? sentence.p : ""));
 	json_object_set_new(row, "help", jsonx_string(help.p ? help.p : ""));
@@ -300,6 +312,8 @@ void door_condition(struct door *d, struct work *work, struct sbuf *out)
 	struct why_view v = view_of(d, work, &reader);
 
 	why_condition(&v, out);
+	if (out->n)
+		say_before(d, work, out);
 }
 
 /* The other may have gone since it was foretold, or be held. */

@@ -76,9 +76,13 @@ static bool is_another(const struct feed_pod *p, const struct pod_work *pw, cons
 static struct feed_pod *tell(struct feed *f, const json_t *pod, const json_t *old, struct pod_work *pw, int64_t now_ms)
 {
 	struct feed_pod *p = feed_find(f, pw->uid);
+	struct work *evicted_for = NULL;
+	bool gives_back = false;
 	struct work *work;
 
 	if (p && is_another(p, pw, pod, old)) {
+		evicted_for = *pw->node ? p->work->evicted_for : NULL;
+		gives_back = p->work->gives_back;
 		feed_forget(f, pw->uid, now_ms);
 		p = NULL;
 	}
@@ -87,6 +91,11 @@ static struct feed_pod *tell(struct feed *f, const json_t *pod, const json_t *ol
 	work = world_work(f->world, &pw->facts);
 	if (!p)
 		p = enter(f, pod, pw, work);
+	/* One of a gang's that is on its way out stands alone, but nobody needs to evict it again. */
+	if (evicted_for) {
+		work->evicted_for = evicted_for;
+		work->gives_back = gives_back;
+	}
 	if (*pw->node) {
 		p->binding = false;
 		work_bound(f->world, p->work, pw->uid, pw->node, pw->cards, pw->started_ms ? pw->started_ms : now_ms);

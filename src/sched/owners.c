@@ -37,7 +37,7 @@ const char *controller_uid(const json_t *obj)
 static bool keep(void *arg, const json_t *obj)
 {
 	(void)arg;
-	return work_rules_any(obj) || controller_uid(obj);
+	return work_rules_any(obj) || controller_uid(obj) || *work_note(obj, PREEMPTED_ANNOTATION);
 }
 
 static bool says_the_same(const json_t *a, const json_t *b)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* owners.h - the workloads above pods that say something about when they may start
  *
- * Of all workloads only those are kept that have such an annotation (kinds/work_rules.h), or somebody above them who
- * may have one.
+ * Of all workloads only those are kept that have such an annotation (kinds/work_rules.h), or were preempted, or have
+ * somebody above them who may have one.
  */
 #ifndef STOKER_SCHED_OWNERS_H
 #define STOKER_SCHED_OWNERS_H

@@ -237,6 +237,18 @@ const json_t *rules_source(const struct rules *r, const json_t *pod, unsigned ho
 	return latest;
 }
 
+const char *rules_preempted(const struct rules *r, const json_t *pod)
+{
+	const json_t *obj = owners_above(r->owners, pod);
+
+	for (int i = 0; obj && i < HIGHEST; i++) {
+		if (*work_note(obj, PREEMPTED_ANNOTATION))
+			return work_note(obj, PREEMPTED_ANNOTATION);
+		obj = owners_above(r->owners, obj);
+	}
+	return "";
+}
+
 void rules_forget(struct rules *r, const char *uid)
 {
 	crowd_leave(r, uid);

@@ -27,6 +27,8 @@ void rules_read(struct rules *r, const json_t *pod, struct pod_work *pw);
 /* Who says it, the pod or the nearest workload above it: one of these holds, or without any the time before which it is
  * not to start.  Borrowed; NULL: nobody does. */
 const json_t *rules_source(const struct rules *r, const json_t *pod, unsigned holds);
+/* When a workload of its, the nearest, was preempted last, and by whom (PREEMPTED_ANNOTATION); "" if none was. */
+const char *rules_preempted(const struct rules *r, const json_t *pod);
 /* It is gone. */
 void rules_forget(struct rules *r, const char *uid);
 

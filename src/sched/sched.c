@@ -305,23 +305,31 @@ static void on_evicted(void *arg, const json_t *obj, const struct err *e)
 	call_done(call);
 }
 
-static void note_preempted(struct sched *s, const json_t *pod, const struct feed_pod *p, const struct work *whom)
+/* "by job/urgent, which has a higher priority"; a new text */
+static char *name_preemptor(struct sched *s, const struct feed_pod *p, const struct work *whom)
 {
 	auto_free char *name = door_name(s->door, whom, p->ns);
 	const char *other = streq(whom->user, p->work->user) ? "work of another namespace" : "work of another user";
 
 	if (p->work->gives_back)
-		events_note(s->events, pod, "Normal", "Preempted",
-			    "Preempted by %s: queue %s gives back what it borrowed", name ? name : other,
-			    p->work->queue->name);
-	else
-		events_note(s->events, pod, "Normal", "Preempted", "Preempted by %s, which has a higher priority",
-			    name ? name : other);
+		return xasprintf("by %s: queue %s gives back what it borrowed", name ? name : other,
+				 p->work->queue->name);
+	return xasprintf("by %s, which has a higher priority", name ? name : other);
 }
 
-static void evict_pod(struct sched *s, const struct feed_pod *p, const struct work *whom)
+static void on_noted(void *arg, const json_t *obj, const struct err *e)
 {
-	const json_t *pod = informer_find(s->pods, p->ns, p->name);
+	struct sched *s = arg;
+
+	(void)obj;
+	if (e->kind != ERR_NONE && e->kind != ERR_NOT_FOUND && !s->freed)
+		log_warn("note that a workload was preempted: %s, ignoring", e->text);
+	if (--s->calls == 0 && s->freed)
+		sched_done(s);
+}
+
+static void evict_pod(struct sched *s, const struct feed_pod *p, const json_t *pod, const char *words)
+{
 	struct ref ref = {
 		.api_version = "v1", .plural = "pods", .ns = p->ns, .name = p->name, .subresource = "eviction"
 	};
@@ -331,16 +339,28 @@ static void evict_pod(struct sched *s, const struct feed_pod *p, const struct wo
 
 	s->client->ops->create(s->client, &ref, body, on_evicted, call_new(s, p->uid));
 	if (pod)
-		note_preempted(s, pod, p, whom);
+		events_note(s->events, pod, "Normal", "Preempted", "Preempted %s", words);
 }
 
+/* Of a gang's pods most have the same owner, who is told once. */
 static void evict(struct sched *s, const struct decision *d)
 {
+	auto_free char *told = NULL;
 	for (size_t i = 0; i < d->work->n; i++) {
 		const struct feed_pod *p = feed_find(&s->feed, d->work->members[i].id);
+		const json_t *pod = p ? informer_find(s->pods, p->ns, p->name) : NULL;
+		auto_free char *words = p ? name_preemptor(s, p, d->whom) : NULL;
+		const char *owner = jsonx_str(pod_controller(pod), "uid");
 
-		if (p)
-			evict_pod(s, p, d->whom);
+		if (!p)
+			continue;
+		/* Before its pod goes, so that what is made anew finds it. */
+		s->calls++;
+		if (!owner || str_same(owner, told) || !owner_preempted(s->client, s->events, pod, words, on_noted, s))
+			s->calls--;
+		free(told);
+		told = owner ? xstrdup(owner) : NULL;
+		evict_pod(s, p, pod, words);
 	}
 }
 

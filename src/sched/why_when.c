@@ -50,6 +50,12 @@ static void say_end(const struct why_view *v, const struct work *other, int64_t 
 	sbuf_adds(out, " at the latest");
 }
 
+/* A work began when its pod was bound; the last pass may have reckoned from when it decided that. */
+static bool is_about(int64_t a_ms, int64_t b_ms)
+{
+	return a_ms != TIME_UNKNOWN && b_ms != TIME_UNKNOWN && a_ms - b_ms < 2000 && b_ms - a_ms < 2000;
+}
+
 struct ending_then {
 	const struct why_view *v;
 	const struct work *work;
@@ -60,7 +66,7 @@ static bool see_ending(void *arg, struct work *work)
 {
 	struct ending_then *then = arg;
 
-	if (work != then->v->work && work_end(work, work->started_ms) == then->at_ms)
+	if (work != then->v->work && is_about(work_end(work, work->started_ms), then->at_ms))
 		then->work = work;
 	return !then->work;
 }
@@ -75,7 +81,7 @@ static bool say_ending_then(const struct why_view *v, int64_t at_ms, const struc
 	for (size_t i = 0; i < b->n && !then.work; i++) {
 		const struct reservation *r = &b->items[i];
 
-		if (r->end_ms != at_ms || r->work == v->work)
+		if (!is_about(r->end_ms, at_ms) || r->work == v->work)
 			continue;
 		if (r->block && r->block == said)
 			return false;

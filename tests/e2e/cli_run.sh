@@ -69,7 +69,9 @@ s run --name victim --gpus 2 --priority-class lo -- sh -c '[ -e again ] && exit 
 ok "a job has all GPUs" eventually 20 [ -e again ]
 is "one of a higher priority gets them" "$(status s run -q -w --name better --gpus 2 --priority-class hi -- true)" 0
 is "who was evicted waits again without --retries, and ends well" "$(status s wait victim --timeout 60s) $(cat "$OUT")" "0 job/victim succeeded"
-like "it was told by whom" "$(kubectl get events)" 'Preempted by job/better, which has a higher priority'
+like "it was told by whom" "$(kubectl get events)" 'pod/victim-.*Preempted by job/better, which has a higher priority'
+like "and so was its job" "$(kubectl get events)" 'job/victim +Preempted by job/better, which has a higher priority'
+like "which remembers when" "$(kubectl get job victim -o 'jsonpath={.metadata.annotations}')" '"stoker.dev/preempted":"20[-0-9T:]+Z by job/better, which has a higher priority"'
 
 # ---- workers ----
 is "workers share the command" "$(status s run -w --name crew --workers 3 -- sh -c 'until getent hosts $MASTER_ADDR >/dev/null; do sleep 0.1; done; touch met-$WORKER; until [ -e met-0 -a -e met-1 -a -e met-2 ]; do sleep 0.1; done; echo "I am $WORKER of $WORKERS, $RANK/$WORLD_SIZE"')" 0

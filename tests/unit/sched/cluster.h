@@ -109,11 +109,13 @@ static inline bool count_event(void *arg, const struct api_item *item)
 	auto_free char *key =
 		xasprintf("%s %s", jsonx_str_or(item->object, "reason", ""), jsonx_str_or(item->object, "message", ""));
 
-	json_object_set_new(counts, key, json_integer(1 + json_integer_value(json_object_get(counts, key))));
+	json_object_set_new(counts, key,
+			    json_integer(jsonx_int_or(item->object, "count", 1) +
+					 json_integer_value(json_object_get(counts, key))));
 	return true;
 }
 
-/* "reason message" -> how many Events. */
+/* "reason message" -> how often. */
 static inline json_t *events(struct cluster *c)
 {
 	struct api_request req = server_request(&c->s, VERB_LIST, "v1/events", "default", NULL);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "kinds/work_rules.h"
 #include "sched/cluster.h"
 
 TEST("a pod is bound to the node with room, and an event says so")
@@ -356,4 +357,53 @@ TEST("who is evicted is told by whom, but no names of another namespace")
 		CHECK_INT(json_integer_value(json_object_get(seen, rows[i].event)), 1);
 		cluster_done(&c);
 	}
+}
+
+/* A pod of Job j, and with a second one of the gang. */
+static void make_job_pod(struct cluster *c, const char *uid, const char *name)
+{
+	auto_free char *body = xasprintf(
+		"{'metadata':{'name':'%s','annotations':{'stoker.dev/gang':'jobs/j','stoker.dev/gang-size':'2'},"
+		"'ownerReferences':[{'apiVersion':'batch/v1','kind':'Job','name':'j','uid':'%s','controller':true}]},"
+		"'spec':{'containers':[{'name':'c','image':'host','resources':{'requests':{'cpu':'1'}}}]}}",
+		name, uid);
+
+	server_do(&c->s, VERB_CREATE, "v1/pods", "default", NULL, body);
+}
+
+TEST("a gang that is preempted is evicted once, and its job remembers by whom")
+{
+	struct cluster c = cluster_new("{'cpu':'2','pods':'10'}");
+	auto_free char *uid = NULL;
+	json_auto_t *job = NULL;
+	json_auto_t *seen = NULL;
+
+	server_do(&c.s, VERB_CREATE, "scheduling.k8s.io/v1/priorityclasses", "", NULL,
+		  "{'metadata':{'name':'high'},'value':10}");
+	server_do(&c.s, VERB_CREATE, "batch/v1/jobs", "default", NULL,
+		  "{'metadata':{'name':'j'},'spec':{'template':{'spec':{'restartPolicy':'Never','containers':[{'name':"
+		  "'c','image':'host'}]}}}}");
+	job = server_ask(&c.s, VERB_GET, "batch/v1/jobs", "default", "j", NULL);
+	uid = xstrdup(jsonx_str_or(job, "metadata.uid", ""));
+	make_job_pod(&c, uid, "j1");
+	make_job_pod(&c, uid, "j2");
+	settle(&c);
+	CHECK_STR(node_of(&c, "j2"), "n");
+	make_pod(&c, "urgent", ",'priorityClassName':'high'");
+	/* Further ones would be written after a second. */
+	for (int i = 0; i < 5; i++)
+		wait_for_words(&c);
+	seen = events(&c);
+	/* Both pods, and the job. */
+	CHECK_INT(json_integer_value(
+			  json_object_get(seen, "Preempted Preempted by pod/urgent, which has a higher priority")),
+		  3);
+	json_decref(job);
+	job = server_ask(&c.s, VERB_GET, "batch/v1/jobs", "default", "j", NULL);
+	CHECK(strstr(work_note(job, PREEMPTED_ANNOTATION), "Z by pod/urgent, which has a higher priority") != NULL);
+	make_job_pod(&c, uid, "j3");
+	wait_for_words(&c);
+	CHECK(strstr(scheduled(&c, "j3"), "; preempted at ") != NULL);
+	CHECK(strstr(scheduled(&c, "j3"), " by pod/urgent, which has a higher priority") != NULL);
+	cluster_done(&c);
 }
