@@ -221,6 +221,7 @@ static const struct {
 } advisers[] = {
 	{ "apiextensions.k8s.io", "customresourcedefinitions", warn_crd },
 	{ "", "namespaces", pod_security_warn_namespace },
+	{ "stoker.dev", "queues", queue_warn },
 	{ NULL, NULL, pod_security_warn },
 };
 

@@ -264,6 +264,7 @@ static int settle_resources(struct pbs_entry *n, const struct queue_known *q, co
 struct way {
 	const char *name;
 	int depth;
+	const char *from; /* the Route that leads there, or NULL */
 };
 
 static int check_all(struct pbs_entry *n, struct queue_known *q, const struct way *way, const json_t *resources,
@@ -320,7 +321,7 @@ static int follow(struct pbs_entry *n, const struct queue_known *q, int depth, c
 		if (depth == LONGEST_ROUTE)
 			break;
 		err_clear(e);
-		if (enter(n, &(struct way){ name, depth + 1 }, resources, e) == 0)
+		if (enter(n, &(struct way){ name, depth + 1, q->name }, resources, e) == 0)
 			return 0;
 	}
 	return -1;
@@ -332,6 +333,9 @@ static int enter(struct pbs_entry *n, const struct way *way, const json_t *resou
 
 	if (queues_find(n->api, way->name, &q, e) < 0)
 		return -1;
+	if (!q && way->from)
+		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_UNKQUE, "queue %s leads to queue %s, which does not exist",
+				     way->from, way->name);
 	if (!q)
 		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_UNKQUE, "requested queue not found");
 	if (streq(jsonx_str_or(q->spec, "type", ""), "Route"))
@@ -344,7 +348,7 @@ static int enter(struct pbs_entry *n, const struct way *way, const json_t *resou
 
 int pbs_queue_enter(struct pbs_entry *n, const char *name, const json_t *resources, struct err *e)
 {
-	return enter(n, &(struct way){ name, 0 }, resources, e);
+	return enter(n, &(struct way){ name, 0, NULL }, resources, e);
 }
 
 int pbs_queue_stay(struct pbs_entry *n, const char *name, const json_t *resources, struct err *e)

@@ -10,6 +10,7 @@
 #include "api/object.h"
 #include "api/pod_owner.h"
 #include "api/queue_parts.h"
+#include "api/queue_rules.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -167,6 +168,7 @@ static int check_room(struct submission *s, struct queue_known *q, struct err *e
 struct way {
 	const char *name, *field;
 	int depth;
+	const char *from; /* the Route that leads there, or NULL */
 };
 
 static int check_all(struct submission *s, struct queue_known *q, const struct way *way, struct err *e)
@@ -189,8 +191,11 @@ static int unknown(const struct submission *s, const struct way *way, struct err
 	if (way->field)
 		return path_invalid(PATH_FIELD(NULL, way->field), e, value, "there is no such queue, only %.400s",
 				    names.p);
-	return submission_forbid(s, e, "queue %s of %s %s does not exist, only %.400s", way->name,
-				 way->depth ? "a Route to" : "namespace", way->depth ? way->name : s->req->ns, names.p);
+	if (way->from)
+		return submission_forbid(s, e, "queue %s passes work on to queue %s, which does not exist, only %.400s",
+					 way->from, way->name, names.p);
+	return submission_forbid(s, e, "queue %s of namespace %s does not exist, only %.400s", way->name, s->req->ns,
+				 names.p);
 }
 
 static int enter(struct submission *s, const struct way *way, struct queue_known **ret, struct err *e);
@@ -211,7 +216,7 @@ static int follow(struct submission *s, const struct queue_known *q, const struc
 		if (way->depth == LONGEST_ROUTE)
 			break;
 		err_clear(e);
-		if (enter(s, &(struct way){ name, NULL, way->depth + 1 }, ret, e) == 0)
+		if (enter(s, &(struct way){ name, NULL, way->depth + 1, q->name }, ret, e) == 0)
 			return 0;
 	}
 	return -1;
@@ -238,5 +243,32 @@ static int enter(struct submission *s, const struct way *way, struct queue_known
 
 int submission_enter(struct submission *s, const char *name, const char *field, struct queue_known **ret, struct err *e)
 {
-	return enter(s, &(struct way){ name, field, 0 }, ret, e);
+	return enter(s, &(struct way){ name, field, 0, NULL }, ret, e);
+}
+
+void queue_warn(struct api *api, const struct api_request *req, const json_t *obj, const json_t *old,
+		struct api_result *ret)
+{
+	const json_t *destinations = jsonx_at(obj, "spec.destinations");
+	const char *self = jsonx_str_or(obj, "metadata.name", "");
+	const json_t *v;
+	size_t i;
+
+	(void)old;
+	if (req->subresource || !streq(jsonx_str_or(obj, "spec.type", ""), "Route"))
+		return;
+	json_array_foreach (destinations, i, v) {
+		const char *text = json_string_value(v);
+		auto_free char *name = xstrndup(text, strcspn(text, "@"));
+		struct queue_known *q = NULL;
+		struct err e = ERR_INIT;
+
+		if (!streq(name, self) && (queues_find(api, name, &q, &e) < 0 || q))
+			continue;
+		object_warn(&ret->warnings,
+			    jsonx_stringf("spec.destinations[%zu]: %s", i,
+					  streq(name, self) ? "a queue cannot pass work on to itself"
+							    : "there is no such queue: nothing is passed on to it "
+							      "before there is one"));
+	}
 }

@@ -20,6 +20,9 @@ void queues_free(struct queues *qs);
 int queue_assign(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 /* ERR_FORBIDDEN for batch, where everything goes that names no queue. */
 int queue_admit_delete(const struct api_request *req, const json_t *old, struct err *e);
+/* Of a Queue: a Route that leads to queues that are not there.  They may be made later, so it is no error. */
+void queue_warn(struct api *api, const struct api_request *req, const json_t *obj, const json_t *old,
+		struct api_result *ret);
 /* Counts; either may be NULL. */
 void queue_written(struct api *api, const struct kind *k, const json_t *obj, const json_t *old);
 

@@ -58,6 +58,26 @@ static int change(const struct qmgr_command *c, json_t *object, struct err *e)
 	return 0;
 }
 
+/* A Route may be made before the queues that it leads to; who mistyped a name wants to know. */
+static void warn_of_route(struct qmgr_work *w, const struct qmgr_command *c, const json_t *object)
+{
+	const json_t *v;
+	size_t i;
+
+	if (c->object != QMGR_QUEUE || !streq(jsonx_str_or(object, "spec.type", ""), "Route"))
+		return;
+	json_array_foreach (jsonx_at(object, "spec.destinations"), i, v) {
+		auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
+		json_auto_t *queue = NULL;
+		struct err e = ERR_INIT;
+
+		path_of(QMGR_QUEUE, json_string_value(v), &path);
+		if (pbs_get(w->pbs, path.p, &queue, &e) < 0 && e.kind == ERR_NOT_FOUND)
+			fprintf(stderr, "qmgr: warning: queue %s leads to %s, which does not exist\n",
+				jsonx_str_or(object, "metadata.name", ""), json_string_value(v));
+	}
+}
+
 static int do_set(struct qmgr_work *w, const struct qmgr_command *c, const char *name, struct err *e)
 {
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
@@ -73,6 +93,8 @@ static int do_set(struct qmgr_work *w, const struct qmgr_command *c, const char 
 		r = pbs_put(w->pbs, path.p, object, NULL, e);
 		if (r < 0 && e->kind != ERR_CONFLICT)
 			return -1;
+		if (r == 0)
+			warn_of_route(w, c, object);
 	}
 	return r;
 }
@@ -99,9 +121,10 @@ static int do_create(struct qmgr_work *w, const struct qmgr_command *c, const ch
 
 	if (c->object == QMGR_SERVER)
 		return pbs_error_set(e, ERR_INVALID, PBSE_IVALREQ, "there is one server");
-	if (change(c, object, e) < 0)
+	if (change(c, object, e) < 0 || pbs_post(w->pbs, paths[c->object], object, NULL, e) < 0)
 		return -1;
-	return pbs_post(w->pbs, paths[c->object], object, NULL, e);
+	warn_of_route(w, c, object);
+	return 0;
 }
 
 static int count_jobs(struct qmgr_work *w, const char *queue, struct job_counts *ret, struct err *e)

@@ -195,6 +195,9 @@ create queue a,
 [1]"
 is "a queue in a route, word by word" "$(Q 'c q way; s q way queue_type=route; s q way route_destinations=long,enabled=t,started=t,acl_user_enable=t; s q way acl_users += alice,bob')" "[0]"
 is "is one" "$(kubectl get queue way -o json | field '.spec|[.type,.destinations[0],.acl.users]')" '["Route","long",["alice","bob"]]'
+is "a route to a queue that is not there" "$(Q 's q way route_destinations += lnog')" "qmgr: warning: queue way leads to lnog, which does not exist
+[0]"
+is "and back" "$(Q 's q way route_destinations -= lnog')" "[0]"
 is "a node" "$(Q "s n $NODE properties = S,D; s n $NODE np = 7; s n $NODE note = 'a \"note\"'; s n $NODE state = offline")" "[0]"
 is "is changed" "$(kubectl get node "$NODE" -o json | field '[.spec.unschedulable,.metadata.annotations["stoker.dev/np"],.metadata.annotations["stoker.dev/note"],.metadata.labels["property.stoker.dev/D"]]')" '[true,"7","a \"note\"",""]'
 is "and back" "$(Q "s n $NODE state -= offline; u n $NODE np,note,properties")" "[0]"

@@ -253,6 +253,8 @@ TEST("queues refuse in the words of Torque")
 		{ "'containers':'required'", "'name':'x'", "" },
 		{ "'containers':'required','image':'debian'", "'name':'x'", "" },
 		{ "'type':'Route','destinations':['none','batch']", "'name':'x'", "" },
+		{ "'type':'Route','destinations':['none']", "'name':'x'",
+		  "PBS 15020: Unknown queue MSG=queue q leads to queue none, which does not exist" },
 		{ "'type':'Route','destinations':['q']", "'name':'x'",
 		  "PBS 15020: Unknown queue MSG=queue q leads nowhere" },
 	};

@@ -529,3 +529,24 @@ TEST("a Route leads to the first queue that takes the work")
 	CHECK(strstr(s.message, "queue ring leads nowhere") != NULL);
 	server_done(&s);
 }
+
+TEST("a Route to queues that are not there is made with a warning, and says so when work comes")
+{
+	struct server s = lab_new();
+
+	make_queue(&s, "long", "'maxWalltime':'1d'");
+	CHECK(!s.warnings);
+	make_queue(&s, "in", "'type':'Route','destinations':['long','lnog','in']");
+	CHECK_INT(json_array_size(s.warnings), 2);
+	CHECK_STR(json_string_value(json_array_get(s.warnings, 0)),
+		  "spec.destinations[1]: there is no such queue: nothing is passed on to it before there is one");
+	CHECK_STR(json_string_value(json_array_get(s.warnings, 1)),
+		  "spec.destinations[2]: a queue cannot pass work on to itself");
+	make_queue(&s, "lost", "'type':'Route','destinations':['lnog']");
+	CHECK(!made_job(&s, &ci, "c", IN("lost"), ""));
+	CHECK(strstr(s.message, "queue lost passes work on to queue lnog, which does not exist, only batch, ") != NULL);
+	make_queue(&s, "lnog", "");
+	CHECK(!s.warnings);
+	CHECK(made_job(&s, &ci, "c", IN("lost"), ""));
+	server_done(&s);
+}
