@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "client/http_parts.h"
-#include "loop/remote_ask.h"
+#include "client/ask.h"
 
 #define PIECE   (16u * 1024)
 #define MOST_IN (256u * 1024) /* on its way before no more is read */
@@ -158,20 +157,16 @@ static void on_ended(void *arg, int code, const struct err *e)
 
 int terminal_new(struct client *c, const struct terminal_wants *wants, struct terminal **ret, struct err *e)
 {
-	const struct http_client *http = (const struct http_client *)c;
 	struct remote_ask_handlers h = { on_opened, on_output, on_drained, on_ended, NULL };
 	struct terminal *t;
 	struct stat st;
 
-	if (c->ops != &http_ops || !http->socket)
-		return err_set(e, ERR_INVALID, "%s: only over the server's Unix socket (--socket, $STOKER_SOCKET)",
-			       client_server(c));
 	t = xcalloc(1, sizeof(*t));
 	t->wants = *wants;
 	t->loop = c->loop;
 	t->always = fstat(STDIN_FILENO, &st) == 0 && (S_ISREG(st.st_mode) || (S_ISCHR(st.st_mode) && !isatty(0)));
 	h.arg = t;
-	if (remote_ask_new(c->loop, http->socket, wants->path, &h, &t->ask, e) < 0) {
+	if (client_ask(c, wants->path, &h, &t->ask, e) < 0) {
 		free(t);
 		return -1;
 	}

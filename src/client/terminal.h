@@ -20,7 +20,6 @@ struct terminal_wants {
 	void *arg;
 };
 
-/* The server must be at the other end of a Unix socket. */
 int terminal_new(struct client *c, const struct terminal_wants *wants, struct terminal **ret, struct err *e);
 /* Puts the terminal back; also from `ended`. */
 void terminal_free(struct terminal *t);

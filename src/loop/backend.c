@@ -300,6 +300,11 @@ struct backend *backend_new(struct loop *loop, int fd, bool tls, struct str requ
 	return b;
 }
 
+int backend_trust(struct backend *b, const struct tls_trust *trust, struct err *e)
+{
+	return tls_pipe_trust(b->tls, trust, e);
+}
+
 void backend_free(struct backend *b)
 {
 	if (!b || b->dead)

@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "loop/loop.h"
+#include "loop/trust.h"
 
 struct backend;
 
@@ -40,6 +41,8 @@ struct backend_handlers {
 /* Takes a non-blocking socket on its way.  `no_body`: the request was HEAD.  No handler is called before it returns. */
 struct backend *backend_new(struct loop *loop, int fd, bool tls, struct str request, bool no_body,
 			    const struct backend_handlers *h);
+/* At once after it: over TLS, to a server that has to prove who it is; tls was true. */
+int backend_trust(struct backend *b, const struct tls_trust *trust, struct err *e);
 void backend_free(struct backend *b);
 /* After 101. */
 void backend_write(struct backend *b, struct str bytes);

@@ -78,6 +78,7 @@ struct fetcher {
 	LIST_HEAD(, fetch) fetches;  /* known to curl */
 	TAILQ_HEAD(, fetch) waiting; /* not yet */
 	unsigned running;            /* of `fetches`, those that are no streams */
+	char *peer;                  /* its address, once it has answered */
 	char *token;                 /* in place of the one in `config`, or NULL */
 	unsigned depth;              /* calls into curl, or into a user's callback, on the stack */
 	bool inside;                 /* curl itself is on the stack: it may not be entered */
@@ -160,6 +161,23 @@ static void leave(struct fetcher *f)
 		fetcher_free(f);
 }
 
+static void note_peer(const struct fetch *t)
+{
+	struct fetcher *f = t->fetcher;
+	char *ip = NULL;
+
+	f->lib.easy_getinfo(t->easy, CURLINFO_PRIMARY_IP, &ip);
+	if (!ip || !*ip || str_same(ip, f->peer))
+		return;
+	free(f->peer);
+	f->peer = xstrdup(ip);
+}
+
+const char *fetcher_peer(const struct fetcher *f)
+{
+	return f->peer;
+}
+
 static void tell(struct fetch *t, CURLcode result)
 {
 	struct err e = ERR_INIT;
@@ -179,6 +197,8 @@ static void tell(struct fetch *t, CURLcode result)
 			t->why[0] ? t->why : t->fetcher->lib.easy_strerror(result));
 		code = 0;
 		body = STR("");
+	} else {
+		note_peer(t);
 	}
 	if (t->body.over)
 		err_set(&e, ERR_TOO_LARGE, "the reply is larger than %u bytes", REPLY_MAX);
@@ -344,6 +364,7 @@ void fetcher_free(struct fetcher *f)
 	f->lib.multi_cleanup(f->multi);
 	loop_timer_done(&f->timer);
 	free(f->token);
+	free(f->peer);
 	free(f);
 }
 

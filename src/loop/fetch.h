@@ -31,6 +31,9 @@ void fetcher_free(struct fetcher *f);
 /* Another token for what has not begun yet. */
 void fetcher_set_token(struct fetcher *f, const char *token);
 
+/* The address that answered last, or NULL: nobody has yet. */
+const char *fetcher_peer(const struct fetcher *f);
+
 struct fetch_request {
 	const char *method;
 	const char *path;         /* with query */

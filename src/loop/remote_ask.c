@@ -2,13 +2,14 @@
 /* remote_ask.c - see remote_ask.h
  *
  * The request is written by hand and its reply read by loop/backend.c, which makes a pipe of the connection after 101.
- * What comes through the pipe are messages of v5.channel.k8s.io, as in remote_ws.c; the last one, on the error channel,
- * is a Status that says how it ended.  A reply other than 101 is a Status too.
+ * What comes through the pipe are messages of v5.channel.k8s.io, or v4, as in remote_ws.c; the last one, on the error
+ * channel, is a Status that says how it ended.  A reply other than 101 is a Status too.
  */
 #include "loop/remote_ask.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -17,8 +18,10 @@
 #include "base/mem.h"
 #include "loop/backend.h"
 #include "loop/remote_parts.h"
+#include "loop/sock.h"
 
 #define PROTOCOL      "v5.channel.k8s.io"
+#define OLDER         "v4.channel.k8s.io" /* the same, but the input cannot end */
 #define STATUS_MAX    (64u * 1024)
 #define CHANNEL_CLOSE "\xff"
 
@@ -30,6 +33,7 @@ struct remote_ask {
 	struct sbuf status; /* what the error channel, or a refusal, has said so far */
 	int channel;        /* of the message under way; -1: not known yet */
 	int code;           /* of the reply */
+	bool older;         /* it speaks v4 */
 	bool opened, ended, dead;
 	unsigned entered;
 };
@@ -129,6 +133,9 @@ static void on_head(void *arg, const struct backend_head *head)
 	a->entered++;
 	a->code = head->code;
 	a->opened = head->code == 101;
+	for (size_t i = 0; i < head->n; i++)
+		if (strcasecmp(head->headers[i].name, "Sec-WebSocket-Protocol") == 0)
+			a->older = streq(head->headers[i].value, OLDER);
 	if (a->opened) {
 		backend_write(a->backend, sbuf_str(&a->early));
 		sbuf_reset(&a->early);
@@ -198,29 +205,58 @@ static int dial(const char *path, struct err *e)
 	return -1;
 }
 
-int remote_ask_new(struct loop *loop, const char *socket, const char *path, const struct remote_ask_handlers *h,
-		   struct remote_ask **ret, struct err *e)
+/* v6 addresses are written in brackets. */
+static void add_host(const struct remote_ask_place *to, struct sbuf *out)
+{
+	const char *host = to->trust.host;
+
+	if (to->socket)
+		sbuf_adds(out, "localhost");
+	else
+		sbuf_addf(out, strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, to->port);
+}
+
+static void add_request(const struct remote_ask_place *to, const char *path, struct sbuf *out)
 {
 	auto_sbuf struct sbuf key = SBUF(64);
-	auto_free char *request = NULL;
-	int fd = dial(socket, e);
+
+	websocket_new_key(&key);
+	sbuf_addf(out, "GET %s%s HTTP/1.1\r\nHost: ", to->prefix ? to->prefix : "", path);
+	add_host(to, out);
+	sbuf_addf(out,
+		  "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+		  "Sec-WebSocket-Key: %s\r\nSec-WebSocket-Protocol: " PROTOCOL ", " OLDER "\r\n",
+		  key.p);
+	if (to->token)
+		sbuf_addf(out, "Authorization: Bearer %s\r\n", to->token);
+	for (const char *const *h = to->headers; h && *h; h++)
+		sbuf_addf(out, "%s\r\n", *h);
+	sbuf_adds(out, "\r\n");
+}
+
+int remote_ask_new(struct loop *loop, const struct remote_ask_place *to, const char *path,
+		   const struct remote_ask_handlers *h, struct remote_ask **ret, struct err *e)
+{
+	auto_sbuf struct sbuf request = SBUF(SIZE_MAX);
+	int fd = to->socket ? dial(to->socket, e) : sock_dial(to->address, to->port, e);
+	bool tls = !to->socket && !to->plain;
 	struct remote_ask *a;
 
 	if (fd < 0)
 		return -1;
-	websocket_new_key(&key);
-	request = xasprintf("GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-			    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n"
-			    "Sec-WebSocket-Protocol: " PROTOCOL "\r\n\r\n",
-			    path, key.p);
+	add_request(to, path, &request);
 	a = xcalloc(1, sizeof(*a));
 	a->h = *h;
 	a->entered = 1; /* the owner's, until remote_ask_free() */
 	a->early = SBUF(SIZE_MAX);
 	a->status = SBUF(STATUS_MAX);
 	a->ws = websocket_new_client(&(struct websocket_handlers){ on_piece, on_frame, a });
-	a->backend = backend_new(loop, fd, false, str_of(request), false,
+	a->backend = backend_new(loop, fd, tls, sbuf_str(&request), false,
 				 &(struct backend_handlers){ on_head, on_body, on_end, on_drained, on_failed, a });
+	if (tls && backend_trust(a->backend, &to->trust, e) < 0) {
+		remote_ask_free(a);
+		return -1;
+	}
 	*ret = a;
 	return 0;
 }
@@ -254,7 +290,7 @@ void remote_ask_input_end(struct remote_ask *a)
 	char which = CHANNEL_STDIN;
 	struct str parts[] = { { CHANNEL_CLOSE, 1 }, { &which, 1 } };
 
-	if (!a->ended && !a->dead)
+	if (!a->ended && !a->dead && !a->older)
 		websocket_send(a->ws, false, parts, ARRAY_SIZE(parts));
 }
 

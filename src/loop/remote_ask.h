@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* remote_ask.h - the asking side of remote.h: a command's input and output from a server, by WebSocket
  *
- * Over a Unix socket only, where the kernel says who is at the other end and nothing needs to be encrypted.
+ * Over a Unix socket, where the kernel says who is at the other end and nothing needs to be encrypted, or to the API of
+ * any cluster.
  */
 #ifndef STOKER_LOOP_REMOTE_ASK_H
 #define STOKER_LOOP_REMOTE_ASK_H
@@ -9,6 +10,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "loop/loop.h"
+#include "loop/trust.h"
 
 struct remote_ask;
 
@@ -21,11 +23,23 @@ struct remote_ask_handlers {
 	void *arg;
 };
 
+/* Where the server is, and as whom it is asked. */
+struct remote_ask_place {
+	const char *socket; /* else: */
+	const char *address;
+	int port;
+	bool plain; /* without TLS */
+	struct tls_trust trust;
+	const char *prefix, *token; /* before the path; or NULL */
+	const char *const *headers; /* more of them, NULL-terminated; or NULL */
+};
+
 /* `path` has the query of exec or attach.  No handler is called before it returns. */
-int remote_ask_new(struct loop *loop, const char *socket, const char *path, const struct remote_ask_handlers *h,
-		   struct remote_ask **ret, struct err *e);
+int remote_ask_new(struct loop *loop, const struct remote_ask_place *to, const char *path,
+		   const struct remote_ask_handlers *h, struct remote_ask **ret, struct err *e);
 void remote_ask_free(struct remote_ask *a);
 void remote_ask_input(struct remote_ask *a, struct str bytes);
+/* Servers before Kubernetes 1.30 cannot be told: there the input stays open. */
 void remote_ask_input_end(struct remote_ask *a);
 void remote_ask_resize(struct remote_ask *a, int rows, int cols);
 /* Input that has not left yet. */

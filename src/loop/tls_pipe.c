@@ -2,8 +2,11 @@
 /* tls_pipe.c - TLS between two memory buffers */
 #include "loop/tls_pipe.h"
 
+#include <arpa/inet.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 #include "base/mem.h"
 
@@ -31,6 +34,67 @@ struct tls_pipe *tls_pipe_new(const struct tls_pipe_handlers *h)
 	SSL_set_connect_state(t->ssl);
 	sbuf_init(&t->waiting, SIZE_MAX); /* a request, which has its own limit */
 	return t;
+}
+
+/* ---- trust ---- */
+
+static bool is_address(const char *host)
+{
+	unsigned char raw[sizeof(struct in6_addr)];
+
+	return inet_pton(AF_INET, host, raw) == 1 || inet_pton(AF_INET6, host, raw) == 1;
+}
+
+/* All certificates of a text, into the store. */
+static int add_authorities(SSL_CTX *ctx, const char *pem)
+{
+	BIO *text = BIO_new_mem_buf(pem, -1);
+	X509_STORE *store = SSL_CTX_get_cert_store(ctx);
+	X509 *cert;
+	int n = 0;
+
+	while ((cert = PEM_read_bio_X509(text, NULL, NULL, NULL))) {
+		n += X509_STORE_add_cert(store, cert) == 1;
+		X509_free(cert);
+	}
+	ERR_clear_error(); /* the end of the text */
+	BIO_free(text);
+	return n;
+}
+
+static bool use_own(SSL *ssl, const struct tls_trust *trust)
+{
+	BIO *cert_text = BIO_new_mem_buf(trust->cert_pem, -1);
+	BIO *key_text = BIO_new_mem_buf(trust->key_pem, -1);
+	X509 *cert = PEM_read_bio_X509(cert_text, NULL, NULL, NULL);
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(key_text, NULL, NULL, NULL);
+	bool ok = cert && key && SSL_use_certificate(ssl, cert) == 1 && SSL_use_PrivateKey(ssl, key) == 1;
+
+	X509_free(cert);
+	EVP_PKEY_free(key);
+	BIO_free(cert_text);
+	BIO_free(key_text);
+	ERR_clear_error();
+	return ok;
+}
+
+int tls_pipe_trust(struct tls_pipe *t, const struct tls_trust *trust, struct err *e)
+{
+	bool numeric = is_address(trust->host);
+
+	if (trust->cert_pem && trust->key_pem && !use_own(t->ssl, trust))
+		return err_set(e, ERR_INVALID, "the client certificate for %s and its key cannot be used", trust->host);
+	if (!numeric)
+		SSL_set_tlsext_host_name(t->ssl, trust->host);
+	if (trust->insecure)
+		return 0;
+	if (trust->ca_pem ? !add_authorities(t->ctx, trust->ca_pem) : SSL_CTX_set_default_verify_paths(t->ctx) != 1)
+		return err_set(e, ERR_INVALID, "the certificate authority for %s cannot be read", trust->host);
+	if (numeric ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(t->ssl), trust->host) != 1
+		    : SSL_set1_host(t->ssl, trust->host) != 1)
+		return err_set(e, ERR_INVALID, "%s: is no name of a server", trust->host);
+	SSL_set_verify(t->ssl, SSL_VERIFY_PEER, NULL);
+	return 0;
 }
 
 void tls_pipe_free(struct tls_pipe *t)

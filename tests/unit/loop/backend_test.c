@@ -109,6 +109,60 @@ TEST("a reply comes whole, plain and over TLS, and large bodies cross both ways"
 	pki_free(pki);
 }
 
+TEST("a server has to prove who it is, and the client too, where that is asked for")
+{
+	auto_free char *dir = xasprintf("%s/trust", test_dir());
+	auto_free char *other_dir = xasprintf("%s/other", test_dir());
+	struct pki *pki = NULL, *other = NULL;
+	struct err e = ERR_INIT;
+
+	mkdir(dir, 0700);
+	mkdir(other_dir, 0700);
+	CHECK_INT(pki_open(dir, NULL, &pki, &e), 0);
+	CHECK_INT(pki_open(other_dir, NULL, &other, &e), 0);
+	const struct {
+		struct tls_trust trust;
+		bool taken, good; /* the words are of use; the server is the right one */
+	} rows[] = {
+		{ { .host = "127.0.0.1", .ca_pem = pki_ca_pem(pki).p }, true, true },
+		{ { .host = "localhost", .ca_pem = pki_ca_pem(pki).p }, true, true },
+		{ { .host = "127.0.0.1",
+		    .ca_pem = pki_ca_pem(pki).p,
+		    .cert_pem = pki_admin_cert_pem(pki).p,
+		    .key_pem = pki_admin_key_pem(pki).p },
+		  true,
+		  true },
+		{ { .host = "127.0.0.1", .ca_pem = pki_ca_pem(other).p }, true, false },
+		{ { .host = "127.0.0.1", .ca_pem = pki_ca_pem(other).p, .insecure = true }, true, true },
+		{ { .host = "127.0.0.1" }, true, false },
+		{ { .host = "192.0.2.1", .ca_pem = pki_ca_pem(pki).p }, true, false },
+		{ { .host = "elsewhere", .ca_pem = pki_ca_pem(pki).p }, true, false },
+		{ { .host = "127.0.0.1", .ca_pem = "nothing" }, false, false },
+		{ { .host = "127.0.0.1", .ca_pem = pki_ca_pem(pki).p, .cert_pem = "x", .key_pem = "y" }, false, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct tls_server *server = tls_server_new(pki);
+		struct client c = { .ended = 0 };
+		struct web w;
+
+		web_init(&w, server, NULL);
+		begin(&w, &c, w.port, true, "GET /now HTTP/1.1\r\nHost: x\r\n\r\n");
+		err_clear(&e);
+		CHECK_INT(backend_trust(c.backend, &rows[i].trust, &e), rows[i].taken ? 0 : -1);
+		if (rows[i].taken) {
+			wait(&w, &c);
+			CHECK_INT(c.ended, rows[i].good);
+			CHECK_INT(c.failed, !rows[i].good);
+		}
+		done(&c);
+		web_done(&w);
+		tls_server_free(server);
+	}
+	pki_free(other);
+	pki_free(pki);
+}
+
 TEST("a server that is not there, speaks otherwise or not at all is told apart")
 {
 	struct client c = { .ended = 0 };

@@ -76,6 +76,7 @@ static void on_ended(void *arg, int code, const struct err *e)
 static void pair_init(struct pair *p)
 {
 	const struct remote_ask_handlers h = { on_opened, on_output, NULL, on_ended, p };
+	struct remote_ask_place to = { .socket = p->path };
 	struct err e = ERR_INIT;
 
 	*p = (struct pair){ .served = SBUF(1 << 24), .asked = SBUF(1 << 20) };
@@ -83,7 +84,7 @@ static void pair_init(struct pair *p)
 	snprintf(p->path, sizeof(p->path), PATH, (int)getpid());
 	unlink(p->path);
 	CHECK_INT(http_listen_unix(p->web.server, p->path, &e), 0);
-	CHECK_INT(remote_ask_new(p->web.loop, p->path, "/later?stdin=true", &h, &p->ask, &e), 0);
+	CHECK_INT(remote_ask_new(p->web.loop, &to, "/later?stdin=true", &h, &p->ask, &e), 0);
 	for (int i = 0; i < 1000 && !p->web.nwaiting; i++)
 		web_turn(&p->web);
 	CHECK_INT(p->web.nwaiting, 1);
@@ -212,11 +213,12 @@ TEST("who leaves first is gone for the server")
 TEST("nobody at the socket is an error at once")
 {
 	const struct remote_ask_handlers h = { .ended = on_ended };
+	const struct remote_ask_place to = { .socket = "/nowhere/at/all" };
 	struct loop *loop = loop_new();
 	struct remote_ask *a = NULL;
 	struct err e = ERR_INIT;
 
-	CHECK_INT(remote_ask_new(loop, "/nowhere/at/all", "/x", &h, &a, &e), -1);
+	CHECK_INT(remote_ask_new(loop, &to, "/x", &h, &a, &e), -1);
 	CHECK_STR(e.text, "cannot connect to /nowhere/at/all: No such file or directory");
 	loop_free(loop);
 }
