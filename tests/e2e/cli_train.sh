@@ -46,11 +46,11 @@ is "--logs shows all output" "$(s follow mnist --logs | grep '^\[worker-1\]')" "
 is "a kubeconfig will do" "$(unset STOKER_SOCKET; s follow --kubeconfig "$KUBECONFIG" pytorchjob/mnist | grep -c 'succeeded after')" 1
 
 # ---- others, at the same time ----
-s train --ps 1 --workers 1 --name tf -- sh -c 'case $TF_CONFIG in *"\"task\":{\"type\":\"chief\""*) exec ./epochs 2;; esac; sleep 1000' >"$T/tf" 2>&1 &
+s train --ps 1 --workers 1 --name tf -- sh -c 'case $TF_CONFIG in *"\"task\":{\"type\":\"chief\""*) until [ -e tf-told ]; do sleep 0.1; done; exec ./epochs 2;; esac; sleep 1000' >"$T/tf" 2>&1 &
 TF=$!
 s train --framework pytorch --workers 1 --name bad -- sh -c '[ $RANK = 1 ] || exec sleep 1000; echo reading data; echo no such file >&2; exit 3' >"$T/bad" 2>&1 &
 BAD=$!
-s train --framework pytorch --backoff-limit 2 --name again -- sh -c '[ -e tried ] && exec ./epochs 2; touch tried; echo epoch 1 loss 9; exit 4' >"$T/again" 2>&1 &
+s train --framework pytorch --backoff-limit 2 --name again -- sh -c '[ -e tried ] && until [ -e again-told ]; do sleep 0.1; done && exec ./epochs 2; touch tried; echo epoch 1 loss 9; exit 4' >"$T/again" 2>&1 &
 AGAIN=$!
 s train --framework paddle --time 2s --name late -- sleep 1000 >"$T/late" 2>&1 &
 LATE=$!
@@ -61,6 +61,9 @@ if command -v mpirun >/dev/null; then
 	is "on all workers" "$(grep -o 'Rank [01].*on .*' "$OUT" | sort)" "Rank 0 , epoch 1 : 0.5 on ring-worker-0
 Rank 1 , epoch 1 : 0.5 on ring-worker-1"
 fi
+# They go on when the watcher has said what is looked for.
+eventually 60 grep -q '^ps-0 runs on' "$T/tf"
+touch tf-told
 wait $TF
 is "a TFJob ends with its chief" $? 0
 like "whose numbers count" "$(cat "$T/tf")" '^tfjob/tf succeeded after [0-9]+s: epoch 2/2 loss 1$'
@@ -68,6 +71,8 @@ like "its servers are part of it" "$(cat "$T/tf")" '^ps-0 runs on'
 wait $BAD
 is "a failure has the replica's status" $? 3
 like "its reason is told, to the last lines" "$(tr '\n' '|' <"$T/bad")" 'worker-0 failed: exit status 3\|.*pytorchjob/bad failed after [0-9]+s\|.*worker-0 exited with code 3; its last lines: reading data\|  no such file\|`stoker logs bad` shows'
+eventually 60 grep -q 'runs again' "$T/again"
+touch again-told
 wait $AGAIN
 is "a replica is restarted if that is asked for" $? 0
 like "and its numbers are those of its last run" "$(tr '\n' '|' <"$T/again")" 'master-0 runs again \(restart 1\).*succeeded after [0-9]+s: epoch 2/2 loss 1\|'
