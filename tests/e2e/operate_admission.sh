@@ -74,7 +74,7 @@ gang a 3
 ok "a gang that has room runs" eventually 30 runs a 3
 gang b 3
 ok "the next one has not, and says so" eventually 30 waits b
-is "the sentence is true" "$(condition b Queued)" "True TFJobQueued TFJob default/b waits: in queue batch; needs room for 3 pods at once with 1 GPU each, there is room for 1; when it can start is not known: the job that stands in the way has no walltime."
+is "the sentence is true" "$(condition b Queued)" "True TFJobQueued TFJob default/b waits: in queue batch; needs room for 3 pods at once with 1 GPU each, there is room for 1; when it can start is not known: tfjobs/a, which stands in the way, has no walltime."
 is "its pods are there, with the gate" "$(gated b) of $(pods b '')" '3 of 3'
 is "as Kubernetes shows it" "$(kubectl get pods b-worker-0 -o json | jq -c '[.spec.schedulingGates, (.status.conditions[] | select(.type == "PodScheduled") | .reason)]')" '[[{"name":"stoker.dev/queue"}],"SchedulingGated"]'
 like "an event tells it too" "$(kubectl get events)" 'TFJobQueued +tfjob/b .*needs room for 3 pods'
