@@ -53,6 +53,28 @@ static int since(const struct exchange *x, int64_t *ret_us, struct err *e)
 	return 0;
 }
 
+/* tailLines counts lines of both. */
+static int stream_of(const struct exchange *x, int64_t tail_lines, int *ret, struct err *e)
+{
+	static const char *const names[] = { "All", "Stdout", "Stderr" };
+	const char *text = exchange_param(x, "stream");
+	size_t i = 0;
+
+	if (!text || !*text)
+		return 0;
+	while (i < ARRAY_SIZE(names) && !streq(text, names[i]))
+		i++;
+	if (i == ARRAY_SIZE(names))
+		return err_cause(e, CAUSE_NOT_SUPPORTED, "stream",
+				 "Unsupported value: \"%.40s\": supported values: \"All\", \"Stderr\", \"Stdout\"",
+				 text);
+	if (i && tail_lines >= 0)
+		return err_cause(e, CAUSE_FORBIDDEN, "tailLines",
+				 "Forbidden: `tailLines` and specific `stream` are mutually exclusive for now");
+	*ret = (int)i;
+	return 0;
+}
+
 int rest_log_query(const struct exchange *x, struct kubelet_log_request *q, struct err *e)
 {
 	struct kubelet_log_request r = { .follow = exchange_flag(x, "follow"),
@@ -64,7 +86,8 @@ int rest_log_query(const struct exchange *x, struct kubelet_log_request *q, stru
 	int64_t attempt = -1;
 
 	if (number(x, "tailLines", 0, &r.tail_lines, e) < 0 || number(x, "limitBytes", 1, &r.limit_bytes, e) < 0 ||
-	    number(x, "attempt", 0, &attempt, e) < 0 || since(x, &r.since_us, e) < 0)
+	    number(x, "attempt", 0, &attempt, e) < 0 || since(x, &r.since_us, e) < 0 ||
+	    stream_of(x, r.tail_lines, &r.stream, e) < 0)
 		return -1;
 	r.attempt = attempt > INT32_MAX ? INT32_MAX : (int)attempt;
 	*q = r;

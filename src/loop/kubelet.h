@@ -31,6 +31,7 @@ struct kubelet_log_request {
 	int64_t tail_lines;  /* -1 = all */
 	int64_t limit_bytes; /* -1 = all */
 	int attempt;         /* log_kept: which run of the container; -1 = the last */
+	int stream;          /* only what went to 1 or 2; 0 = both */
 };
 
 struct kubelet_log_handlers {

@@ -50,6 +50,7 @@ static int door_open(struct loop *loop, struct logs *logs, const char *path, boo
 				 .since_us = q->since_us,
 				 .tail_lines = q->tail_lines,
 				 .limit_bytes = q->limit_bytes,
+				 .stream = q->stream,
 				 .watch = logs_watch(logs) };
 	struct kubelet_log *l = xcalloc(1, sizeof(*l));
 

@@ -73,6 +73,8 @@ static void take_record(struct log_reader *r, struct str record)
 
 	if (!log_line_parse(record, &us, &is_stderr, &partial, &text) || us < r->o.since_us)
 		return;
+	if (r->o.stream && is_stderr != (r->o.stream == 2))
+		return;
 	if (r->o.timestamps && !r->within)
 		add_time(&r->out, record);
 	sbuf_add(&r->out, text.p, text.n);

@@ -25,6 +25,7 @@ struct log_options {
 	int64_t since_us;    /* wall clock; 0 = from the start */
 	int64_t tail_lines;  /* -1 = all */
 	int64_t limit_bytes; /* -1 = all */
+	int stream;          /* only what went to 1 or 2; 0 = both */
 	/* Followers may share one (node/log_watch.h, logs_watch()); NULL: this one has its own. */
 	struct log_watch *watch;
 };

@@ -240,6 +240,8 @@ TEST("the options of a log are kubectl's and python's, and wrong ones are named"
 		{ "sinceTime=noon", 400, "sinceTime: Invalid value: \"noon\": must be a time in RFC 3339" },
 		{ "sinceSeconds=1&sinceTime=2026-01-01T00:00:00Z", 422,
 		  "at most one of `sinceTime` or `sinceSeconds` may be specified" },
+		{ "stream=stdout", 422, "stream: Unsupported value: \"stdout\"" },
+		{ "stream=Stdout&tailLines=3", 422, "tailLines: Forbidden: `tailLines` and specific `stream`" },
 	};
 	struct front f = front_new();
 	struct fake k;
@@ -267,6 +269,11 @@ TEST("the options of a log are kubectl's and python's, and wrong ones are named"
 	clock_fake(1000);
 	fd = ask_open(&f, &k, "GET " PODS "/one/log?sinceSeconds=10");
 	CHECK_INT(k.asked.since_us, 990LL * 1000000);
+	CHECK_INT(k.asked.stream, 0);
+	close(fd);
+	front_turn(&f);
+	fd = ask_open(&f, &k, "GET " PODS "/one/log?stream=Stderr");
+	CHECK_INT(k.asked.stream, 2);
 	clock_fake(-1);
 	close(fd);
 	front_turn(&f);

@@ -194,6 +194,21 @@ TEST("tail, since, limit and timestamps are kubectl's")
 	bench_done(&b);
 }
 
+TEST("one of the two streams is read alone, with its lines whole")
+{
+	static const char text[] = "2025-11-15T12:00:00.1Z stdout P a\n"
+				   "2025-11-15T12:00:00.2Z stderr F x\n"
+				   "2025-11-15T12:00:00.3Z stdout F b\n"
+				   "2025-11-15T12:00:00.4Z stderr P y\n";
+	struct bench b = bench_new();
+
+	bench_raw(&b, text, sizeof(text) - 1);
+	CHECK_STR(bench_read(&b, (struct log_options){ ALL, .stream = 1 }), "ab\n");
+	CHECK_STR(bench_read(&b, (struct log_options){ ALL, .stream = 2 }), "x\ny");
+	CHECK_STR(bench_read(&b, (struct log_options){ ALL }), "ax\nb\ny");
+	bench_done(&b);
+}
+
 TEST("a line that is not finished counts as one")
 {
 	struct bench b = bench_new();
