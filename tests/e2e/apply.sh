@@ -124,7 +124,7 @@ both_sides() {
 }
 
 by_curl() {
-	local out path=/api/v1/namespaces/ns-new/configmaps/ssa
+	local out path=/api/v1/namespaces/default/configmaps/ssa
 
 	out=$(api PATCH "$path" -H 'Content-Type: application/apply-patch+yaml' --data-binary 'data: {a: "1"}')
 	like "no manager: refused" "$(field .message <<<"$out")" 'fieldManager: Required value: is required for apply patch'
