@@ -281,9 +281,12 @@ static const char *without_host(const char *path)
 												       : path;
 }
 
+/* In the home directory; with a d it is written where it belongs at once, as everything is here. */
 static bool is_kept(const struct pbs_place *p, char letter)
 {
-	return strchr(jsonx_str_or(p->job, "spec.keepFiles", "n"), letter) != NULL;
+	const char *letters = jsonx_str_or(p->job, "spec.keepFiles", "n");
+
+	return strchr(letters, letter) && !strchr(letters, 'd');
 }
 
 static char *output_path(const struct pbs_place *p, json_t *env, char letter, struct err *e)

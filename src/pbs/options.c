@@ -166,7 +166,7 @@ static const struct option options[] = {
 	{ 'I', NULL, NULL, NULL, "an interactive job" },
 	{ 'j', "oe|eo|n", check_join, NULL, "both streams into one file" },
 	{ 'J', "X-Y[:STEP][%SLOTS]", check_steps, NULL, "an array, as OpenPBS writes it", "X-Y[:STEP][%SLOTS]" },
-	{ 'k', "WHAT", check_keep, NULL, "keep o, e, oe in the home directory; n for none",
+	{ 'k', "WHAT", check_keep, NULL, "keep o, e, oe in the home directory; n for none; with d in the final place",
 	  "n, or letters of oe (and d)" },
 	{ 'K', "SECONDS", check_positive, NULL, "between SIGTERM and SIGKILL", "a number of seconds from 1 on" },
 	{ 'l', "RESOURCES", NULL, take_resources, "resources: nodes=1:gpus=1:S,walltime=24:00:00" },

@@ -78,6 +78,7 @@ TEST("output goes where Torque would put it")
 		{ "{\"joinPath\": \"eo\", \"errorPath\": \"/ghome/u/p/e.txt\"}", -1, "", "/ghome/u/p/e.txt", "stderr" },
 		{ "{\"joinPath\": \"oe\"}", -1, "/ghome/u/p/n.o77", "", "stdout" },
 		{ "{\"keepFiles\": \"o\", \"outputPath\": \"/x/y\"}", -1, "/ghome/u/n.o77", "/ghome/u/p/n.e77", "" },
+		{ "{\"keepFiles\": \"oed\", \"outputPath\": \"/x/y\"}", -1, "/x/y", "/ghome/u/p/n.e77", "" },
 		{ "{\"keepFiles\": \"oe\"}", 2, "/ghome/u/n.o77-2", "/ghome/u/n.e77-2", "" },
 		{ "{}", 1, "/ghome/u/p/n.o77-1", "/ghome/u/p/n.e77-1", "" },
 		{ "{\"outputPath\": \"r.log\"}", 2, "/ghome/u/p/r.log-2", "/ghome/u/p/n.e77-2", "" },
