@@ -245,3 +245,9 @@ eventually() {
 		sleep 0.05
 	done
 }
+# phase_is PHASE POD...: all of them have it.  Debian's kubectl cannot wait for that.
+phase_is() {
+	local phase=$1
+	shift
+	[ "$(kubectl get pods "$@" -o 'jsonpath={range .items[*]}{.status.phase}{"\n"}{end}{.status.phase}' | sort -u | grep .)" = "$phase" ]
+}

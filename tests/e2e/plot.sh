@@ -113,6 +113,6 @@ ok "and not drawn" "$STOKER" plot noise -m loss
 kubectl run plain --image=host --restart=Never --command -- sh -c 'for i in 1 2 3; do echo "epoch $i loss 0.$i"; done; sleep 600' >/dev/null
 await "a pod of no training job is read from its log" "1 2 3" points plain loss plain
 like "nothing recognised says what would be" "$(kubectl run mute --image=host --restart=Never --command -- true >/dev/null
-	kubectl wait --for=jsonpath='{.status.phase}'=Succeeded pod/mute --timeout=60s >/dev/null; "$STOKER" plot mute 2>&1)" 'epoch 3 loss 0.36'
+	eventually 60 phase_is Succeeded mute; "$STOKER" plot mute 2>&1)" 'epoch 3 loss 0.36'
 like "a name that is not there is an error" "$("$STOKER" plot nobody 2>&1)" 'nobody'
 done_testing

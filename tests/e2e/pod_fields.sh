@@ -315,7 +315,7 @@ kubectl apply -f - >/dev/null <<-'END'
 	metadata: {name: late}
 	stringData: {a: "3"}
 END
-ok "once they are there, pods go on" kubectl wait --for=jsonpath='{.status.phase}'=Succeeded pod nomap nokey nosecret profile --timeout=15s
+ok "once they are there, pods go on" eventually 60 phase_is Succeeded nomap nokey nosecret profile
 ALL=$(kubectl get pods -l kind=config -o json)
 is "with what they say" "$(said nomap) $(said nokey) $(said nosecret)" 'a=1 a=2 a=3'
 is "and the profile in force" "$(cap profile Seccomp)" 2
@@ -333,7 +333,7 @@ spec:
   - {name: quiet, image: host, command: [sleep, "4711"]}
   - {name: looks, image: host, command: [sh, -c, 'until pgrep -fx "sleep 4711"; do sleep 0.1; done; cat /proc/1/comm; pkill -fx "sleep 4711"']}
 YAML
-ok "containers can share their processes" kubectl wait --for=jsonpath='{.status.phase}'=Failed pod together --timeout=30s
+ok "containers can share their processes" eventually 60 phase_is Failed together
 is "one ends the other" "$(kubectl get pod together -o jsonpath='{.status.containerStatuses[?(@.name=="quiet")].state.terminated.exitCode}')" 143
 like "and is not the first process" "$(kubectl logs together -c looks)" stoker-monitor
 kubectl delete pod together >/dev/null
