@@ -110,21 +110,6 @@ static void kill_orphans(void)
 	}
 }
 
-static bool out_of_memory(const char *path)
-{
-	static const char key[] = "oom_kill ";
-	char buf[STAT_MAX];
-	int fd = path[0] ? (int)sys_open(path, O_RDONLY, 0) : -1;
-	long n = fd < 0 ? 0 : sys_read(fd, buf, sizeof(buf) - 1);
-
-	sys_close(fd);
-	buf[n > 0 ? n : 0] = '\0';
-	for (char *at = buf; *at; at++)
-		if ((at == buf || at[-1] == '\n') && !memcmp(at, key, sizeof(key) - 1))
-			return text_number(at + sizeof(key) - 1) > 0;
-	return false;
-}
-
 /* Orphans of the container that were killed are our children, and so are their zombies: until they are reaped they
  * count against the pod's limit of processes. */
 static void reap_rest(struct monitor *m, int64_t deadline)
@@ -186,12 +171,29 @@ static void drain(struct monitor *m, int group)
 		reap_rest(m, deadline);
 }
 
+/* Whoever is killed takes the job along: that its script ended well before the server had seen it makes no difference.
+ */
+static void end_for_memory(struct monitor *m)
+{
+	const char *counter = m->argv[MONITOR_ARG_OOM];
+	bool whole = m->files && oom_limit(counter);
+
+	m->record.oom = (m->record.code || whole) && oom_killed(counter);
+	if (!m->record.oom || !m->files)
+		return;
+	if (m->record.code == 0) {
+		m->record.signal = SIGKILL;
+		m->record.code = 128 + SIGKILL;
+	}
+	if (!m->told)
+		oom_say(m);
+}
+
 void end_container(struct monitor *m, int status)
 {
 	const char *cgroup = m->argv[MONITOR_ARG_CGROUP];
 	int group = cgroup[0] ? (int)sys_open(cgroup, O_PATH | O_DIRECTORY, 0) : -1;
 	int signo = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	static const char too_much[] = "=>> PBS: job killed: mem exceeded limit\n";
 
 	m->record.finished_us = sys_clock_wall_us();
 	m->record.code = signo ? 128 + signo : WEXITSTATUS(status);
@@ -204,9 +206,7 @@ void end_container(struct monitor *m, int status)
 		kill_orphans();
 	drain(m, group);
 	sys_close(group);
-	m->record.oom = m->record.code && out_of_memory(m->argv[MONITOR_ARG_OOM]);
-	if (m->record.oom && m->files)
-		files_say(m, &m->streams[1], too_much, sizeof(too_much) - 1);
+	end_for_memory(m);
 	m->record.dropped = m->log.dropped;
 	m->record.state = MONITOR_ENDED;
 	sys_close(m->pid_fd);

@@ -56,6 +56,7 @@ struct monitor {
 	char **argv, **envp;
 	bool hide, tty, stdin_open, stdin_once;
 	bool process, files;
+	bool told;        /* why it is killed */
 	bool unseen;      /* a process with a terminal is for somebody: nothing is read from it before they are there */
 	int64_t await_ms; /* until then output waits for a client; 0: no more */
 	bool patient;     /* the client came, and gets everything however long it takes */
@@ -141,6 +142,14 @@ void serve_output(struct monitor *m, int64_t now_ms);
 void serve_record(struct monitor *m, struct conn *c);
 /* Writes pending input to the container. */
 void serve_input(struct monitor *m);
+
+/* --- oom.c --- */
+/* By the kernel, says the file that counts it; or "". */
+bool oom_killed(const char *counter);
+/* Bytes; 0 if there is none. */
+int64_t oom_limit(const char *counter);
+/* Tells the user in PBS's words. */
+void oom_say(struct monitor *m);
 
 /* --- end.c --- */
 /* The container's first process has been reaped: what is left of it, in order; then the record is complete. */

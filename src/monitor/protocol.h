@@ -137,6 +137,8 @@ struct monitor_command {
 #define MONITOR_PACKET 8192
 #define MONITOR_INPUT  (32 * 1024) /* longest packet of input */
 #define MONITOR_TEXT   4096        /* longest text after MONITOR_SAY */
+/* How a text begins that says why a job ends: there is no more to say about that. */
+#define MONITOR_KILLED "=>> PBS: job killed: "
 
 /* The log: lines longer than a part are cut, a file longer than this is put aside, and so many are kept in all. */
 #define MONITOR_LOG_PART  (16 * 1024)

@@ -176,8 +176,13 @@ static void obey(struct monitor *m, struct conn *c, const struct monitor_command
 
 static void say(struct monitor *m, const struct monitor_command *command, const char *text, long n)
 {
-	if (command->what == MONITOR_SAY)
-		files_say(m, &m->streams[command->rows == MONITOR_STDERR], text, (size_t)n);
+	size_t killed = sizeof(MONITOR_KILLED) - 1;
+
+	if (command->what != MONITOR_SAY)
+		return;
+	if (n > (long)killed && !memcmp(text, MONITOR_KILLED, killed))
+		m->told = true;
+	files_say(m, &m->streams[command->rows == MONITOR_STDERR], text, (size_t)n);
 }
 
 void serve_readable(struct monitor *m, struct conn *c)

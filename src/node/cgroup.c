@@ -552,14 +552,29 @@ static char *oom_file(const struct cgroups *h, const char *path)
 	return file_at(h->v2, path, "memory", "memory.oom_control", "memory.events");
 }
 
+static void add_kills(const char *dir, void *arg)
+{
+	auto_free char *file = xasprintf("%s/memory.oom_control", dir);
+	int64_t n = read_stat(file, "oom_kill"), *sum = arg;
+
+	*sum = n < 0 ? *sum : *sum < 0 ? n : *sum + n;
+}
+
 int64_t cgroup_oom_kills(const struct cgroups *g, const char *path)
 {
-	auto_free char *file = NULL;
+	auto_free char *at = NULL;
+	int64_t sum = -1;
 
 	if (!cgroup_path_ok(path))
 		return -1;
-	file = oom_file(g, path);
-	return read_stat(file, "oom_kill");
+	if (g->v2) {
+		at = oom_file(g, path);
+		return read_stat(at, "oom_kill");
+	}
+	/* v1 counts a kill only where the process was. */
+	at = xasprintf(CGROUP_ROOT "/memory%s", path);
+	walk(at, 0, add_kills, &sum);
+	return sum;
 }
 
 void cgroup_monitor_paths(const struct cgroups *g, const char *path, char **ret_dir, char **ret_oom)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pbs_limits.c - limits that the kernel does not keep, and the words when one is broken
+/* pbs_limits.c - limits of a job, and the words when one is broken
  *
  * Memory as such (mem) is a limit of the control group, and pvmem also one of each process: these are looked at too, so
- * that the job ends with PBS's words rather than with a program that cannot get memory.
+ * that the job ends as a whole and with PBS's words rather than with a program that is killed or cannot get memory.
  */
 #include "node/pbs_limits.h"
 
@@ -22,9 +22,8 @@ static const struct row {
 	{                                                                                                              \
 #field, reason, parse, offsetof(struct pbs_limits, field), offsetof(struct pbs_sample, field)          \
 	}
-	ROW(cput, "CputExceeded", pbs_time_parse),
-	ROW(vmem, "MemoryExceeded", pbs_size_parse),
-	ROW(pvmem, "MemoryExceeded", pbs_size_parse),
+	ROW(cput, "CputExceeded", pbs_time_parse),   ROW(mem, "MemoryExceeded", pbs_size_parse),
+	ROW(vmem, "MemoryExceeded", pbs_size_parse), ROW(pvmem, "MemoryExceeded", pbs_size_parse),
 	ROW(pmem, "MemoryExceeded", pbs_size_parse),
 #undef ROW
 };
@@ -45,6 +44,11 @@ struct pbs_limits pbs_limits_of(const json_t *job)
 }
 
 bool pbs_limits_any(const struct pbs_limits *l)
+{
+	return l->mem || pbs_limits_each(l);
+}
+
+bool pbs_limits_each(const struct pbs_limits *l)
 {
 	return l->cput || l->vmem || l->pvmem || l->pmem;
 }

@@ -80,6 +80,14 @@ void pod_pbs_done(struct pod *p)
 
 /* ---- the job ---- */
 
+static int64_t memory_limit(const struct ctr *c)
+{
+	const char *text = jsonx_str(c->spec, "resources.limits.memory");
+	struct quantity q;
+
+	return text && quantity_parse(text, &q) ? quantity_value(&q) : 0;
+}
+
 static void take_job(struct pod *p, const json_t *job)
 {
 	const json_t *ref = controller_of(p->obj);
@@ -90,6 +98,8 @@ static void take_job(struct pod *p, const json_t *job)
 	json_decref(p->pbs->job);
 	p->pbs->job = json_incref((json_t *)job);
 	p->pbs->limits = pbs_limits_of(job);
+	/* Of this node, and of pmem if there is no mem. */
+	p->pbs->limits.mem = p->n ? memory_limit(&p->ctrs[p->n - 1]) : 0;
 	pod_kick(p);
 }
 
@@ -294,14 +304,6 @@ static size_t foreign_cards(const struct pod *p, struct cgroup_device *ret, size
 			ret[n++] = (struct cgroup_device){ (unsigned)jsonx_int_or(node, "major", 0),
 							   (unsigned)jsonx_int_or(node, "minor", 0) };
 	return n;
-}
-
-static int64_t memory_limit(const struct ctr *c)
-{
-	const char *text = jsonx_str(c->spec, "resources.limits.memory");
-	struct quantity q;
-
-	return text && quantity_parse(text, &q) ? quantity_value(&q) : 0;
 }
 
 /* The group is the job's: containers of startdocker are in others below it.  Where the kernel allows no process beside

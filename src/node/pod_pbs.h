@@ -26,6 +26,7 @@ struct pod_pbs {
 	/* pod_pbs_watch.c */
 	struct pbs_limits limits;
 	int64_t vmem; /* the most that was seen */
+	unsigned looks;
 	struct loop_timer look, stop;
 	bool suspended;
 	bool settled;                          /* what an earlier server had made of it does not count any more */

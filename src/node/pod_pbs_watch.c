@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* pod_pbs_watch.c - a PBS job that runs: its limits, its suspension, what it used
  *
- * Limits that no control group keeps are looked at every second, if the job has any; otherwise it is looked at now and
- * then, to know how much address space it had.  Whoever exceeds one reads so in the file of its errors, and is ended as
- * at any other end.
+ * Limits are looked at every second, if the job has any: those that no control group keeps, and whether the kernel has
+ * killed one of its processes for the one that is kept, memory, as then all are to go.  Otherwise the job is looked at
+ * now and then, to know how much address space it had.  Whoever exceeds a limit reads so in the file of its errors, and
+ * is ended as at any other end.
  *
  * A job is suspended by an annotation, for as long as it is there: all processes get SIGTSTP, for which they may make
  * ready, and after some seconds SIGSTOP.  That time does not count as walltime.
@@ -17,6 +18,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "kinds/pbs_values.h"
+#include "monitor/protocol.h"
 #include "node/pod_pbs.h"
 
 #define SUSPEND   "stoker.dev/suspend"
@@ -38,7 +40,7 @@ static void tell(struct pod *p, const char *words)
 {
 	struct runtime *r = p->parts->runtime;
 	struct ctr *c = running(p);
-	auto_free char *line = xasprintf("=>> PBS: job killed: %s\n", words);
+	auto_free char *line = xasprintf(MONITOR_KILLED "%s\n", words);
 	struct err e = ERR_INIT;
 
 	if (c && r->ops->say && r->ops->say(r, c->id, 2, str_of(line), &e) < 0)
@@ -94,21 +96,26 @@ static void on_look(void *arg)
 {
 	struct pod *p = arg;
 	struct ctr *c = running(p);
-	struct pbs_sample s;
+	const struct pbs_limits *l = &p->pbs->limits;
+	struct pbs_sample s = { 0 };
 	const char *reason;
 	char words[96];
 
 	if (!c || p->failed || p->over)
 		return;
-	s = take_sample(c);
+	if (pbs_limits_each(l) || !pbs_limits_any(l) || p->pbs->looks++ % (USE_MS / LIMITS_MS) == 0)
+		s = take_sample(c);
+	/* Who was killed stood at the limit and wanted at least another page. */
+	if (l->mem && cgroup_oom_kills(&c->pod->parts->runtime->groups, c->cgroup) > 0)
+		s.mem = l->mem + sysconf(_SC_PAGESIZE);
 	p->pbs->vmem = s.vmem > p->pbs->vmem ? s.vmem : p->pbs->vmem;
-	reason = pbs_limits_exceeded(&p->pbs->limits, &s, words);
+	reason = pbs_limits_exceeded(l, &s, words);
 	if (reason) {
 		tell(p, words);
 		pod_fail(p, reason, words);
 		return;
 	}
-	loop_timer_set(p->parts->loop, &p->pbs->look, pbs_limits_any(&p->pbs->limits) ? LIMITS_MS : USE_MS);
+	loop_timer_set(p->parts->loop, &p->pbs->look, pbs_limits_any(l) ? LIMITS_MS : USE_MS);
 }
 
 void pod_pbs_tell_walltime(struct pod *p)

@@ -173,6 +173,10 @@ is "root has no jobs" "$(cd / && STOKER_SOCKET=$SOCKET "$T/bin/qsub" "$(home $A)
 
 long=$(a 'echo sleep 1000 | qsub -N long -l walltime=1 -j oe')
 big=$(a 'qsub -N big -l mem=20mb -- /usr/bin/python3 -c "x = bytearray(200 << 20)"')
+# Neither the script nor its last command is the one that is killed.
+BIG="/usr/bin/python3 -c 'x = bytearray(200 << 20)'"
+quick=$(a "echo \"$BIG; exit 0\" | qsub -N quick -l mem=20mb")
+stays=$(a "echo \"$BIG; sleep 1000\" | qsub -N stays -l pmem=20mb")
 
 # ---- queues ----
 is "mcc is a laboratory's" "$(b 'echo true | qsub -q mcc; echo [$?]')" \
@@ -197,8 +201,11 @@ is "longer is refused also afterwards" "$(a "h=\$(echo true | qsub -h -q test); 
 
 ended "$long"
 like "who takes too long reads it" "$(job "$long" exit_status) $(cat "$(home $A)/long.o${long%%.*}")" '^-11 =>> PBS: job killed: walltime [2-9] exceeded limit 1$'
-ended "$big"
-is "who takes too much memory, too" "$(job "$big" exit_status) $(cat "$(home $A)/big.e${big%%.*}")" '-10 =>> PBS: job killed: mem exceeded limit'
+for n in big quick stays; do
+	ended "${!n}"
+	is "who takes too much memory, too: $n" "$(job "${!n}" exit_status) $(grep -v Killed "$(home $A)/$n.e${!n%%.*}")" \
+		"-10 =>> PBS: job killed: mem 20975616 exceeded limit 20971520"
+done
 
 # ---- each other's jobs ----
 script $A secret.pbs <<-'END'

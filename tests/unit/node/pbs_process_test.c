@@ -298,15 +298,19 @@ TEST("limits are read, compared and told in PBS's words")
 		{ { .vmem = 1048577 }, "MemoryExceeded", "vmem 1048577 exceeded limit 1048576" },
 		{ { .pvmem = 600000 }, "MemoryExceeded", "pvmem 600000 exceeded limit 524288" },
 		{ { .pmem = 1 << 20 }, NULL, "" },
+		{ { .mem = 2097152 }, NULL, "" },
+		{ { .mem = 2097153 }, "MemoryExceeded", "mem 2097153 exceeded limit 2097152" },
 	};
-	json_auto_t *job =
-		job_with("{\"resources\": {\"cput\": \"00:01:00\", \"vmem\": \"1mb\", \"pvmem\": \"512kb\"}}");
+	json_auto_t *job = job_with("{\"resources\": {\"cput\": \"00:01:00\", \"vmem\": \"1mb\", \"pvmem\": "
+				    "\"512kb\", \"mem\": \"2mb\"}}");
 	json_auto_t *doc = NULL;
 	struct pbs_limits l = pbs_limits_of(job);
 	struct pbs_place p = place_of(job);
 	struct err e = ERR_INIT;
 
 	CHECK(pbs_limits_any(&l));
+	CHECK(pbs_limits_any(&(struct pbs_limits){ .mem = 1 }));
+	CHECK(!pbs_limits_each(&(struct pbs_limits){ .mem = 1 }));
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		char words[96] = "";
 		const char *reason = pbs_limits_exceeded(&l, &rows[i].sample, words);
