@@ -26,6 +26,9 @@ int pbs_assign(struct api *api, const struct api_request *req, json_t *obj, cons
 int pbs_admit_delete(struct api *api, const struct api_request *req, const json_t *old, struct err *e);
 /* Only pods of PBS jobs run as processes of the host itself. */
 int pbs_admit_pod(struct api *api, const struct api_request *req, json_t *pod, const json_t *old, struct err *e);
+/* What a pod of a PBS job says about itself to the server's parts (keys of stoker.dev, its owners), only they change.
+ */
+int pbs_check_pod_notes(const struct caller *c, const json_t *pod, const json_t *old, struct err *e);
 int pbs_admit_server(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 /* Operators take nodes out of use, and no more. */
 int pbs_admit_node(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);

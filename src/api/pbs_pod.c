@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* pbs_pod.c - pods of PBS jobs: processes of the machine itself, and containers inside such a job
  *
+ * The controller, the scheduler and the node go by what a pod of a job says about itself, and the job's owner may write
+ * pods.  So what it says is the server's word: whose wish changes it goes by the PBSJob, where wishes are looked at.
+ *
  * runtimeClassName host-process is a pod without a sandbox.
  * Such a pod takes everything it runs from its PBSJob, as the job's owner.  So only the server makes one, for a job
  * that is there, and whose owner has an account on this machine; pod_owner.c has made sure whose the pod is.
@@ -11,6 +14,8 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/pod_security.h"
+
+#define DOMAIN "stoker.dev"
 
 static int refuse(const json_t *pod, const char *why, struct err *e)
 {
@@ -100,6 +105,71 @@ static int go_inside(struct api *api, const struct api_request *req, json_t *pod
 	return 0;
 }
 
+/* ---- of a job ---- */
+
+static bool is_controlled(const json_t *pod)
+{
+	const json_t *ref = pod_owner_controller(pod);
+
+	return str_same(jsonx_str(ref, "kind"), "PBSJob") &&
+	       str_starts(jsonx_str_or(ref, "apiVersion", ""), DOMAIN "/");
+}
+
+/* "stoker.dev/queue", "property.stoker.dev/S" */
+static bool is_ours(const char *key)
+{
+	const char *slash = strchr(key, '/');
+	size_t n = strlen(DOMAIN);
+
+	return slash && (size_t)(slash - key) >= n && strncmp(slash - n, DOMAIN, n) == 0 &&
+	       (slash - n == key || slash[-1 - (ptrdiff_t)n] == '.');
+}
+
+/* A key of ours that is in one map and not so in the other, or NULL. */
+static const char *changed_key(const json_t *a, const json_t *b)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach ((json_t *)a, key, value)
+		if (is_ours(key) && !jsonx_equal(value, json_object_get(b, key)))
+			return key;
+	return NULL;
+}
+
+static int refuse_change(const json_t *pod, const char *what, const char *key, struct err *e)
+{
+	const json_t *ref = pod_owner_controller(pod);
+
+	return err_set(
+		e, ERR_FORBIDDEN,
+		"pods \"%.253s\" is forbidden: metadata.%s%s%.253s%s: only the server writes it on a pod of PBSJob "
+		"\"%.253s\"; change the job, such as by qalter, qhold, qmove or qsig",
+		jsonx_str_or(pod, "metadata.name", jsonx_str_or(pod, "metadata.generateName", "")), what,
+		*key ? "[" : "", key, *key ? "]" : "", jsonx_str_or(ref, "name", ""));
+}
+
+int pbs_check_pod_notes(const struct caller *c, const json_t *pod, const json_t *old, struct err *e)
+{
+	static const char *const maps[] = { "labels", "annotations" };
+	const json_t *now = json_object_get(pod, "metadata"), *was = json_object_get(old, "metadata");
+	const json_t *job = is_controlled(old) ? old : pod;
+
+	if (c == &caller_system || now == was || !is_controlled(job))
+		return 0;
+	if (!jsonx_equal(json_object_get(now, "ownerReferences"), json_object_get(was, "ownerReferences")))
+		return refuse_change(job, "ownerReferences", "", e);
+	for (size_t i = 0; i < ARRAY_SIZE(maps); i++) {
+		const json_t *a = json_object_get(now, maps[i]), *b = json_object_get(was, maps[i]);
+		const char *key = changed_key(a, b);
+
+		key = key ? key : changed_key(b, a);
+		if (key)
+			return refuse_change(job, maps[i], key, e);
+	}
+	return 0;
+}
+
 /* Only its job gives it more time. */
 static int check_deadline(const struct api_request *req, const json_t *pod, const json_t *old, struct err *e)
 {
@@ -122,12 +192,14 @@ int pbs_admit_pod(struct api *api, const struct api_request *req, json_t *pod, c
 	const struct account *acc;
 	const char *owner;
 
-	if (old && pod_owner_controller(old) && check_deadline(req, pod, old, e) < 0)
+	if (old && pbs_check_pod_notes(req->caller, pod, old, e) < 0)
 		return -1;
-	if (!old && *work_note(pod, POD_IN_JOB_ANNOTATION))
+	if (old)
+		return pod_owner_controller(old) ? check_deadline(req, pod, old, e) : 0;
+	if (*work_note(pod, POD_IN_JOB_ANNOTATION))
 		return go_inside(api, req, pod, e);
-	if (old || !str_same(jsonx_str(pod, "spec.runtimeClassName"), PBS_HOST_CLASS))
-		return 0;
+	if (!str_same(jsonx_str(pod, "spec.runtimeClassName"), PBS_HOST_CLASS))
+		return pbs_check_pod_notes(req->caller, pod, NULL, e);
 	if (!pbs_is_admin(req->caller))
 		return refuse(pod, "the server makes them", e);
 	if (find_job(api, req->ns, pod, &job, e) < 0)

@@ -5,6 +5,7 @@
  * when it sees the pod go; until then two evictions that come quickly must not both see the same allowance.
  */
 #include "api/object.h"
+#include "api/pbs.h"
 #include "api/pod_owner.h"
 #include "api/status.h"
 #include "api/verbs.h"
@@ -98,6 +99,8 @@ static int merge_annotations(const struct api_request *req, json_t *pod, const j
 		jsonx_set_new(pod, "metadata.annotations", json_object());
 	json_object_update(jsonx_at(pod, "metadata.annotations"), given);
 	pod_owner_keep_notes(req->caller, pod, old);
+	if (pbs_check_pod_notes(req->caller, pod, old, e) < 0)
+		return -1;
 	return message_validate(&meta_object, json_object_get(pod, "metadata"), PATH_FIELD(NULL, "metadata"), e);
 }
 

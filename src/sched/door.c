@@ -148,6 +148,7 @@ struct reader {
 	struct door *door;
 	const struct work *work;
 	const char *ns;
+	char pbs[264]; /* why_view.pbs */
 };
 
 static const char *find_source(void *arg, unsigned holds)
@@ -287,17 +288,31 @@ static void add_times(const struct why_view *v, json_t *row)
 		json_object_set_new(row, "walltime", json_integer(work_walltime(work) / 1000));
 }
 
+/* "" if it is of none. */
+static void name_pbs(struct door *d, const struct feed_pod *p, char *out, size_t n)
+{
+	const json_t *pod = p ? pod_of(d, p->uid) : NULL;
+	const json_t *owner = pod ? pod_controller(pod) : NULL;
+	const char *name = str_same(jsonx_str(owner, "kind"), "PBSJob") ? jsonx_str_or(owner, "name", "") : "";
+	bool number = *name && !name[strspn(name, "0123456789")];
+	bool element = json_object_get(jsonx_at(pod, "metadata.labels"), "stoker.dev/pbs-index");
+
+	snprintf(out, n, number && element ? "'%s[]'" : "%s", name);
+}
+
 /* Without what is foretold. */
 static struct why_view view_of(struct door *d, struct work *work, struct reader *reader)
 {
 	const struct feed_pod *p = first_pod(d, work);
 
 	*reader = (struct reader){ .door = d, .work = work, .ns = p ? p->ns : "" };
+	name_pbs(d, p, reader->pbs, sizeof(reader->pbs));
 	return (struct why_view){
 		.world = d->config.world,
 		.work = work,
 		.ns = reader->ns,
 		.pod = p ? p->name : "",
+		.pbs = *reader->pbs ? reader->pbs : NULL,
 		.expected_ms = TIME_UNKNOWN,
 		.now_ms = now_ms(),
 		.name = name_other,

@@ -16,6 +16,7 @@ struct why_view {
 	struct world *world;
 	struct work *work;
 	const char *ns, *pod;      /* one of its pods, for commands that are to be typed */
+	const char *pbs;           /* the PBS job it is of: "12", "'12[]'" or the name of its object; NULL: none */
 	size_t position;           /* in its queue; 0: not in line */
 	int64_t expected_ms;       /* TIME_UNKNOWN */
 	bool foretold;             /* it was looked for: if it is unknown, it stays so */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* why_help.c - what would help: only what was tried, or what an admin can change */
+#include <string.h>
+
 #include "base/mem.h"
 #include "sched/parts.h"
 #include "sched/pod_work.h"
@@ -102,8 +104,14 @@ static void help_move(const struct why_view *v, struct sbuf *out)
 	if (!q)
 		return;
 	begin(out);
-	sbuf_addf(out, "`kubectl label pod %s -n %s --overwrite %s=%s` moves it to queue %s", v->pod, v->ns,
-		  QUEUE_LABEL, q->name, q->name);
+	if (!v->pbs)
+		sbuf_addf(out, "`kubectl label pod %s -n %s --overwrite %s=%s`", v->pod, v->ns, QUEUE_LABEL, q->name);
+	else if (!v->pbs[strspn(v->pbs, "0123456789[]'")])
+		sbuf_addf(out, "`qmove %s %s`", q->name, v->pbs);
+	else
+		sbuf_addf(out, "`kubectl patch pbsjob %s -n %s --type merge -p '{\"spec\":{\"queue\":\"%s\"}}'`",
+			  v->pbs, v->ns, q->name);
+	sbuf_addf(out, " moves it to queue %s", q->name);
 }
 
 static void help_stopped(const struct why_view *v, struct sbuf *out)

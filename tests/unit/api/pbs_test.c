@@ -570,6 +570,68 @@ TEST("only pods of PBS jobs are processes of the host")
 	server_done(&s);
 }
 
+TEST("what a pod of a PBS job says to the server's parts is not its owner's to change")
+{
+	static const char *const no = "only the server writes it on a pod of PBSJob \"1\"; change the job, such as by "
+				      "qalter, qhold, qmove or qsig";
+	static const struct {
+		const char *patch, *field; /* NULL: it may */
+	} rows[] = {
+		{ "{'labels':{'stoker.dev/queue':'night'}}", "labels[stoker.dev/queue]" },
+		{ "{'labels':{'stoker.dev/queue':null}}", "labels[stoker.dev/queue]" },
+		{ "{'labels':{'stoker.dev/pbsjob':'2'}}", "labels[stoker.dev/pbsjob]" },
+		{ "{'labels':{'property.stoker.dev/S':''}}", "labels[property.stoker.dev/S]" },
+		{ "{'annotations':{'stoker.dev/suspend':'true'}}", "annotations[stoker.dev/suspend]" },
+		{ "{'annotations':{'stoker.dev/walltime':'00:00:01'}}", "annotations[stoker.dev/walltime]" },
+		{ "{'annotations':{'stoker.dev/walltime':null}}", "annotations[stoker.dev/walltime]" },
+		{ "{'annotations':null}", "annotations[stoker.dev/walltime]" },
+		{ "{'ownerReferences':null}", "ownerReferences" },
+		{ "{'ownerReferences':[]}", "ownerReferences" },
+		{ "{'labels':{'mine':'x','notstoker.dev/y':'z'},'annotations':{'note':'x'}}", NULL },
+	};
+	static const struct caller *const who[] = { &daemon_user, &root };
+	struct server s = lab_new();
+	json_auto_t *job = submit(&s, &daemon_user, "default", "'name':'a'");
+	auto_free char *owner = xasprintf("'ownerReferences':[{'apiVersion':'stoker.dev/v1','kind':'PBSJob',"
+					  "'name':'1','uid':'%s','controller':true}]",
+					  jsonx_str(job, "metadata.uid"));
+	auto_free char *body = xasprintf("{'metadata':{'name':'1-0','labels':{'stoker.dev/pbsjob':'1'},'annotations':{"
+					 "'stoker.dev/walltime':'100:00:00'},%s},'spec':{'runtimeClassName':"
+					 "'host-process','containers':[{'name':'job','image':'host'}]}}",
+					 owner);
+	auto_free char *forged = xasprintf("{'metadata':{'name':'f',%s},'spec':{'containers':[{'name':'c',"
+					   "'image':'host'}]}}",
+					   owner);
+	auto_free char *adopted = xasprintf("{'metadata':{%s}}", owner);
+	struct api_request create = server_request(&s, VERB_CREATE, "v1/pods", "default", NULL);
+	struct api_request adopt = server_request(&s, VERB_PATCH, "v1/pods", "default", "own");
+
+	make_queue(&s, "night", "");
+	server_do(&s, VERB_CREATE, "v1/pods", "default", NULL, body);
+	for (size_t i = 0; i < ARRAY_SIZE(rows) * ARRAY_SIZE(who); i++) {
+		struct api_request req = server_request(&s, VERB_PATCH, "v1/pods", "default", "1-0");
+		auto_free char *patch = xasprintf("{'metadata':%s}", rows[i / 2].patch);
+		auto_free char *text = xasprintf("pods \"1-0\" is forbidden: metadata.%s: %s",
+						 rows[i / 2].field ? rows[i / 2].field : "", no);
+
+		req.caller = who[i % 2];
+		req.patch = PATCH_MERGE;
+		json_decref(server_call(&s, &req, patch));
+		CHECK_STR(s.message, rows[i / 2].field ? text : "");
+	}
+	/* Nor does he make one, or make one of what he has. */
+	create.caller = adopt.caller = &daemon_user;
+	adopt.patch = PATCH_MERGE;
+	json_decref(server_call(&s, &create, forged));
+	CHECK(strstr(s.message, "metadata.ownerReferences: only the server"));
+	json_decref(server_call(&s, &create,
+				"{'metadata':{'name':'own'},'spec':{'containers':[{'name':'c','image':'host'}]}}"));
+	CHECK_STR(s.message, "");
+	json_decref(server_call(&s, &adopt, adopted));
+	CHECK(strstr(s.message, "metadata.ownerReferences: only the server"));
+	server_done(&s);
+}
+
 static json_t *create_inside(struct server *s, const struct caller *who, const char *notes, const char *resources)
 {
 	struct api_request req = server_request(s, VERB_CREATE, "v1/pods", "default", NULL);

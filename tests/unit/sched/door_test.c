@@ -212,3 +212,45 @@ TEST("door: what waits for itself is told how to let go of that")
 		     "`kubectl annotate pod/self -n default stoker.dev/after-` lets it start"));
 	cluster_done(&c);
 }
+
+/* A waiting pod of a PBS job, which only the server makes. */
+static void make_pbs_pod(struct cluster *c, const char *name, const char *job, const char *labels)
+{
+	auto_free char *spec = xasprintf("{'metadata':{'name':'%s'},'spec':{'script':'date'}}", job);
+	json_auto_t *made = server_ask(&c->s, VERB_CREATE, "stoker.dev/v1/pbsjobs", "default", NULL, spec);
+	auto_free char *body = xasprintf(
+		"{'metadata':{'name':'%s','labels':{'stoker.dev/queue':'night'%s},'ownerReferences':[{'apiVersion':"
+		"'stoker.dev/v1','kind':'PBSJob','name':'%s','uid':'%s','controller':true}]},'spec':{'containers':["
+		"{'name':'c','image':'i'}]}}",
+		name, labels, job, jsonx_str_or(made, "metadata.uid", ""));
+
+	server_do(&c->s, VERB_CREATE, "v1/pods", "default", NULL, body);
+}
+
+TEST("door: a PBS job is moved by what moves PBS jobs, not by a label of its pods")
+{
+	static const struct {
+		const char *pod, *job, *labels, *help;
+	} rows[] = {
+		{ "12-0", "12", "", "; or `qmove batch 12` moves it to queue batch" },
+		{ "13-4-0", "13", ",'stoker.dev/pbs-index':'4'", "; or `qmove batch '13[]'` moves it to queue batch" },
+		{ "2nd-0", "2nd", "",
+		  "; or `kubectl patch pbsjob 2nd -n default --type merge -p '{\"spec\":{\"queue\":\"batch\"}}'` moves "
+		  "it "
+		  "to queue batch" },
+	};
+	struct cluster c = cluster_new();
+
+	server_do(&c.s, VERB_CREATE, "stoker.dev/v1/queues", "", NULL,
+		  "{'metadata':{'name':'night'},'spec':{'started':false}}");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		make_pbs_pod(&c, rows[i].pod, rows[i].job, rows[i].labels);
+	settle(&c);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *row = ask(&c, "pod", rows[i].pod);
+		const char *help = jsonx_str_or(json_array_get(row, 0), "help", "");
+
+		CHECK_STR(strstr(help, "; or ") ? strstr(help, "; or ") : help, rows[i].help);
+	}
+	cluster_done(&c);
+}
