@@ -34,9 +34,9 @@ struct pbs_row {
 	struct pbs_run run;
 	/* of an array */
 	const char *request, *held;
-	const char *element_tail; /* the part of the tail that elements have alike */
-	json_t *elements, *active;
-	char text[]; /* all these: a walk over the board is a walk over memory */
+	const char *element_tail;            /* the part of the tail that elements have alike */
+	json_t *elements, *active, *altered; /* status.elements, status.active, spec.elements */
+	char text[];                         /* all these: a walk over the board is a walk over memory */
 };
 
 struct pbs_board;

@@ -33,6 +33,7 @@ static const struct {
 	{ "command", OWNER },
 	{ "dependencies", RUNNING },
 	{ "elementHold", RUNNING },
+	{ "elements", RUNNING }, /* each on its own: pbs_change_elements.c */
 	{ "env", OWNER },
 	{ "errorPath", RUNNING | OWNER },
 	{ "groupList", OWNER },
@@ -45,6 +46,7 @@ static const struct {
 	{ "mail", RUNNING },
 	{ "name", RUNNING },
 	{ "outputPath", RUNNING | OWNER },
+	{ "place", RUNNING }, /* of an element */
 	{ "priority", RUNNING },
 	{ "project", RUNNING },
 	{ "rank", RUNNING },
@@ -207,6 +209,14 @@ static int check_running(struct api *api, const struct caller *c, const json_t *
 				       e);
 }
 
+int pbs_check_fields(struct api *api, const struct caller *c, const json_t *job, const json_t *spec, const json_t *old,
+		     bool running, struct err *e)
+{
+	if (pbs_check_strong(api, c, spec, old, e) < 0 || check_owners(api, c, job, spec, old, e) < 0)
+		return -1;
+	return running ? check_running(api, c, spec, old, e) : 0;
+}
+
 /* Which elements there are was settled when the job came in. */
 static int check_array(const json_t *spec, const json_t *old, struct err *e)
 {
@@ -256,7 +266,8 @@ int pbs_change_admit(struct api *api, const struct api_request *req, json_t *obj
 		return -1;
 	if (state == 'C')
 		return pbs_error_state(e, state);
-	if (check_requests(spec, was, state, e) < 0 || check_array(spec, was, e) < 0)
+	if (check_requests(spec, was, state, e) < 0 || check_array(spec, was, e) < 0 ||
+	    pbs_elements_admit(api, c, old, spec, e) < 0)
 		return -1;
 	return runs(state) ? check_running(api, c, spec, was, e) : 0;
 }
@@ -336,6 +347,11 @@ int pbs_change_assign(struct api *api, const struct api_request *req, json_t *ob
 		r = pbs_server_settings(api, &n.settings, e);
 		if (r == 0)
 			r = move(&n, obj, old, e);
+	}
+	if (r == 0 && spec != was && req->caller != &caller_system && differ(spec, was, "elements")) {
+		r = pbs_server_settings(api, &n.settings, e);
+		if (r == 0)
+			r = pbs_elements_assign(&n, spec, was, e);
 	}
 	if (r == 0 && spec != was && req->caller != &caller_system && differ(spec, was, "dependencies"))
 		r = pbs_depend_check(api, spec, n.owner, e);

@@ -5,21 +5,14 @@
  * as the array itself does, or are held by spec.elementHold.
  */
 #include "api/pbs_board.h"
+#include "api/stored.h"
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_element.h"
 #include "kinds/pbs_id.h"
 
 #define ID_BYTES 400
-
-static void read_set(const char *text, struct pbs_set *ret)
-{
-	struct err e = ERR_INIT;
-	int slots;
-
-	if (pbs_array_parse(text, ret, &slots, &e) < 0)
-		*ret = (struct pbs_set){ 0 };
-}
 
 void pbs_elements_read(struct pbs_elements *el, const struct pbs_row *r)
 {
@@ -28,9 +21,8 @@ void pbs_elements_read(struct pbs_elements *el, const struct pbs_row *r)
 	size_t i;
 
 	*el = (struct pbs_elements){ .rv = r->rv };
-	read_set(r->request, &el->all);
-	if (*r->held)
-		read_set(r->held, &el->held);
+	pbs_element_read(r->request, &el->all);
+	pbs_element_read(r->held, &el->held);
 	json_array_foreach (r->active, i, v) {
 		int index = (int)jsonx_int_or(v, "index", 0);
 
@@ -42,7 +34,7 @@ void pbs_elements_read(struct pbs_elements *el, const struct pbs_row *r)
 
 		set.ended = str_starts(key, "C:") && str_int64(key + 2, INT32_MIN, INT32_MAX, &status);
 		set.exit_status = set.ended ? (int)status : 0;
-		read_set(json_string_value(v), &set.set);
+		pbs_element_read(json_string_value(v), &set.set);
 		ARRAY_PUSH(el->sets, el->n, el->cap, set);
 	}
 }
@@ -71,6 +63,16 @@ const json_t *pbs_element_active(const struct pbs_elements *el, const struct pbs
 	return NULL;
 }
 
+/* For a time of its own. */
+static bool waits(const struct pbs_row *r, int index)
+{
+	json_auto_t *spec = r->altered ? json_pack("{s:O}", "elements", r->altered) : NULL;
+	const char *text = jsonx_str_or(pbs_element_entry(spec, index), "executionTime", "");
+	int64_t at;
+
+	return *text && clock_parse_rfc3339(text, &at) && at / 1000000 > clock_wall();
+}
+
 char pbs_element_state(const struct pbs_elements *el, const struct pbs_row *r, int index,
 		       const struct pbs_element_set **ret)
 {
@@ -84,6 +86,8 @@ char pbs_element_state(const struct pbs_elements *el, const struct pbs_row *r, i
 		return 'C';
 	if (pbs_set_has(&el->held, index))
 		return 'H';
+	if (waits(r, index))
+		return 'W';
 	return strchr("HWT", r->state) ? r->state : 'Q';
 }
 
@@ -122,8 +126,22 @@ static void add_same(const struct pbs_row *r, struct sbuf *out)
 	sbuf_add(out, from, (size_t)(to - from));
 }
 
-void pbs_element_line(struct api *api, struct kubelet *k, const struct pbs_elements *el, const struct pbs_row *r,
-		      int index, int64_t now, struct sbuf *out)
+/* The row of the array as if all elements were like this one, or NULL if they are. */
+static struct pbs_row *own_row(struct api *api, const struct pbs_row *r, int index)
+{
+	struct stored_kind k = { .group = "stoker.dev", .version = "v1", .plural = "pbsjobs" };
+	json_auto_t *job = NULL;
+	json_auto_t *view = NULL;
+	struct err e = ERR_INIT;
+
+	if (!r->altered || stored_get(api, &k, r->ns, r->name, &job, &e) < 0)
+		return NULL;
+	view = pbs_element_view(job, index);
+	return view == job ? NULL : pbs_row_new(r->ns, r->name, view);
+}
+
+static void add_line(struct api *api, struct kubelet *k, const struct pbs_elements *el, const struct pbs_row *r,
+		     int index, int64_t now, struct sbuf *out)
 {
 	const json_t *active = pbs_element_active(el, r, index);
 	size_t alike = strcspn(r->element_tail, "\n");
@@ -160,6 +178,36 @@ void pbs_element_line(struct api *api, struct kubelet *k, const struct pbs_eleme
 	sbuf_adds(out, r->element_tail + alike + 1);
 }
 
+void pbs_element_line(struct api *api, struct kubelet *k, const struct pbs_elements *el, const struct pbs_row *r,
+		      int index, int64_t now, struct sbuf *out)
+{
+	struct pbs_row *own = own_row(api, r, index);
+
+	add_line(api, k, el, own ? own : r, index, now, out);
+	if (own)
+		pbs_row_free(own);
+}
+
+/* All holds of an element, the array's among them. */
+static json_t *holds_of(const json_t *spec, int index)
+{
+	const char *all = jsonx_str_or(spec, "hold", "n");
+	const char *own = jsonx_str_or(pbs_element_entry(spec, index), "hold", "n");
+	struct pbs_set held = { 0 };
+	char out[8];
+	size_t n = 0;
+	bool user;
+
+	pbs_element_read(jsonx_str(spec, "elementHold"), &held);
+	user = pbs_set_has(&held, index);
+	pbs_set_done(&held);
+	for (const char *c = "uosp"; *c; c++)
+		if (strchr(all, *c) || strchr(own, *c) || (user && *c == 'u'))
+			out[n++] = *c;
+	out[n] = 0;
+	return json_string(n ? out : "n");
+}
+
 void pbs_element_object(json_t *job, const struct pbs_elements *el, const struct pbs_row *r, int index)
 {
 	static const char *const of_array[] = { "elements",   "active",        "startTime",     "startCount",
@@ -170,6 +218,7 @@ void pbs_element_object(json_t *job, const struct pbs_elements *el, const struct
 	const struct pbs_element_set *set;
 	char state[2] = { pbs_element_state(el, r, index, &set), '\0' };
 	json_t *status = json_object_get(job, "status");
+	json_t *holds;
 	const char *key;
 	json_t *v;
 
@@ -183,5 +232,9 @@ void pbs_element_object(json_t *job, const struct pbs_elements *el, const struct
 	json_object_foreach ((json_t *)active, key, v)
 		if (!streq(key, "index"))
 			json_object_set(status, key, v);
-	jsonx_set_new(job, "spec.name", jsonx_stringf("%s-%d", r->title, index));
+	holds = holds_of(json_object_get(job, "spec"), index);
+	json_object_set_new(job, "spec", pbs_element_spec(json_object_get(job, "spec"), index));
+	jsonx_set_new(job, "spec.hold", holds);
+	jsonx_set_new(job, "spec.name", jsonx_stringf("%s-%d", jsonx_str_or(job, "spec.name", ""), index));
+	json_object_del(json_object_get(job, "spec"), "elements");
 }

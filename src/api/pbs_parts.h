@@ -12,6 +12,7 @@
  *	pbs_submit.c     new jobs
  *	pbs_begun.c      jobs that run although they do not say so yet
  *	pbs_change.c     what may be changed, when and by whom
+ *	pbs_change_elements.c  the same of single elements of an array
  *	pbs_board.c      all jobs as qstat shows them
  */
 #ifndef STOKER_API_PBS_PARTS_H
@@ -128,5 +129,14 @@ int pbs_change_admit(struct api *api, const struct api_request *req, json_t *obj
 int pbs_change_assign(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 /* Holds of operators and the like. */
 int pbs_check_strong(struct api *api, const struct caller *c, const json_t *spec, const json_t *old, struct err *e);
+/* Whether the caller may change the job's spec so, by whose fields they are, and while it runs. */
+int pbs_check_fields(struct api *api, const struct caller *c, const json_t *job, const json_t *spec, const json_t *old,
+		     bool running, struct err *e);
+
+/* --- pbs_change_elements.c --- */
+/* Takes out of spec.elements what the array has been told since, and checks the rest. */
+int pbs_elements_admit(struct api *api, const struct caller *c, const json_t *job, json_t *spec, struct err *e);
+/* Resources and queues of elements, checked like those of a job; `like` has what is the same for all. */
+int pbs_elements_assign(const struct pbs_entry *like, json_t *spec, const json_t *was, struct err *e);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_element.h"
 #include "kinds/pbs_nodes.h"
 #include "kinds/pbs_values.h"
 
@@ -242,6 +243,17 @@ static size_t put_element_tail(struct texts *t)
 	return at;
 }
 
+static size_t put_held(struct texts *t)
+{
+	auto_sbuf struct sbuf text = SBUF(LINE_MAX_BYTES);
+	struct pbs_set set = { 0 };
+
+	pbs_element_held(json_object_get(t->job, "spec"), &set);
+	pbs_set_text(&set, &text);
+	pbs_set_done(&set);
+	return put(t, text.p ? text.p : "");
+}
+
 static struct pbs_row *row_alloc(const char *ns, const char *name, const json_t *job, char state)
 {
 	struct texts t = { .all = SBUF(LINE_MAX_BYTES),
@@ -260,7 +272,7 @@ static struct pbs_row *row_alloc(const char *ns, const char *name, const json_t 
 	size_t owner = put(&t, t.owner), queue = put(&t, t.queue), title = put(&t, t.title);
 	size_t in = put(&t, ns), called = put(&t, name);
 	size_t request = array ? put(&t, jsonx_str_or(job, "spec.array.request", "")) : 0;
-	size_t held = array ? put(&t, jsonx_str_or(job, "spec.elementHold", "")) : 0;
+	size_t held = array ? put_held(&t) : 0;
 	size_t alike = array ? put_element_tail(&t) : 0;
 	struct pbs_row *r = xmalloc(sizeof(*r) + t.all.n + 1);
 
@@ -298,6 +310,7 @@ struct pbs_row *pbs_row_new(const char *ns, const char *name, const json_t *job)
 		pbs_elements(json_object_get(job, "spec"), &r->jobs, &e);
 		r->elements = json_incref(jsonx_at(job, "status.elements"));
 		r->active = json_incref(jsonx_at(job, "status.active"));
+		r->altered = json_incref(jsonx_at(job, "spec.elements"));
 	} else if (is_live(r->state)) {
 		pbs_run_read(&r->run, json_object_get(job, "status"));
 	}
@@ -308,6 +321,7 @@ void pbs_row_free(struct pbs_row *r)
 {
 	pbs_run_done(&r->run);
 	json_decref(r->elements);
+	json_decref(r->altered);
 	json_decref(r->active);
 	free(r);
 }

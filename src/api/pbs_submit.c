@@ -89,6 +89,9 @@ int pbs_submit_admit(struct api *api, const struct api_request *req, json_t *obj
 	if (find_owner(api, req, jsonx_str_or(spec, "owner", ""), &owner, e) < 0 ||
 	    pbs_check_strong(api, req->caller, spec, NULL, e) < 0 || pbs_queue_wanted(api, req->ns, obj, queue, e) < 0)
 		return -1;
+	if (json_array_size(json_object_get(spec, "elements")) && req->caller != &caller_system)
+		return pbs_error_set(e, ERR_INVALID, PBSE_BAD_ARRAY_REQ,
+				     "spec.elements: single elements are altered once there are some");
 	if (!*queue)
 		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_QUENODFLT, "requested queue not found");
 	if (*owner)

@@ -15,6 +15,7 @@
 #include "control/pbs_gate.h"
 #include "control/pbs_parts.h"
 #include "kinds/queue.h"
+#include "kinds/walltime.h"
 
 #define SERVER     "default"
 #define ACCOUNT_MS 10000 /* until the users' database is asked again */
@@ -57,7 +58,10 @@ static void limit_pod(const struct look *l, const struct pbs_limit *m)
 
 	if (m->seconds) {
 		jsonx_set_new(patch, "spec.activeDeadlineSeconds", json_integer(m->seconds));
-		json_object_set(notes, WALLTIME_ANNOTATION, jsonx_at(l->job, "spec.resources.walltime"));
+		char text[WALLTIME_TEXT];
+
+		walltime_text(m->seconds, text);
+		json_object_set_new(notes, WALLTIME_ANNOTATION, json_string(text));
 	}
 	if (m->cput)
 		json_object_set_new(notes, PBS_CPUT_NOTE, jsonx_string(m->cput));
@@ -78,7 +82,7 @@ static void apply(const struct look *l, const struct pbs_plan *p)
 	struct keeper *keeper = l->k->keeper;
 
 	for (size_t i = 0; i < p->nmake; i++) {
-		json_auto_t *pod = pbs_pod(p->order, p->make[i].index, p->make[i].rank, p->make[i].run);
+		json_auto_t *pod = pbs_pod(p->make[i].order, p->make[i].index, p->make[i].rank, p->make[i].run);
 
 		pbs_gate_close(&l->k->gate, pod);
 		keeper_create_pod(keeper, l->key, l->job, pod);

@@ -8,7 +8,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/pbs_parts.h"
-#include "kinds/pbs_array.h"
+#include "kinds/pbs_element.h"
 
 #define NOT_RUN "C" /* in status.elements: ended without having run */
 
@@ -37,16 +37,6 @@ struct elements {
 };
 
 /* ---- sets ---- */
-
-static void read_set(const char *text, struct pbs_set *ret)
-{
-	struct err e = ERR_INIT;
-	struct pbs_set set = { 0 };
-	int slots; /* have a field of their own */
-
-	if (text && *text && pbs_array_parse(text, &set, &slots, &e) == 0)
-		*ret = set;
-}
 
 static void unite(struct pbs_set *a, const struct pbs_set *b)
 {
@@ -92,7 +82,7 @@ static void read_outcomes(struct elements *x)
 
 	json_object_foreach (json_object_get(x->w->status, "elements"), key, text)
 		if (*key == 'C')
-			read_set(json_string_value(text), &outcome(x, key)->set);
+			pbs_element_read(json_string_value(text), &outcome(x, key)->set);
 }
 
 static int by_index(const void *a, const void *b)
@@ -135,6 +125,8 @@ static void add_unit(struct elements *x, int index, const json_t *entry)
 {
 	struct pbs_unit u = { .index = index, .state = *jsonx_str_or(entry, "state", "Q") };
 
+	u.spec = x->w->spec;
+	u.order = x->w->order;
 	u.start_count = (int)jsonx_int_or(entry, "startCount", 0);
 	u.run = entry ? jsonx_copy(entry) : json_pack("{s:i}", "index", index);
 	ARRAY_PUSH(x->units, x->nunits, x->units_cap, u);
@@ -209,7 +201,7 @@ static void read_cancel(struct elements *x)
 	if (!cancel)
 		return;
 	if (*elements)
-		read_set(elements, &x->cancel);
+		pbs_element_read(elements, &x->cancel);
 	else
 		unite(&x->cancel, &x->request);
 	/* Of those that wait nobody needs to be told. */
@@ -224,13 +216,121 @@ static void read_cancel(struct elements *x)
 	x->rest = spared;
 }
 
+/* Elements that were altered alone have pods of their own making. */
+static void give_orders(struct elements *x)
+{
+	if (!json_object_get(x->w->spec, "elements"))
+		return;
+	for (size_t i = 0; i < x->nunits; i++) {
+		struct pbs_unit *u = &x->units[i];
+		json_auto_t *view = pbs_element_view(x->w->v->job, u->index);
+		struct err e = ERR_INIT;
+		struct pbs_order *own = view == x->w->v->job ? NULL : pbs_plan_order(x->w, view, &e);
+
+		if (!own)
+			continue;
+		u->order = own;
+		u->spec = own->spec;
+	}
+}
+
+/* Who may not start whatever the others may: held, or before their time. */
+static void read_held(struct elements *x)
+{
+	json_t *entry;
+	size_t i;
+
+	pbs_element_held(x->w->spec, &x->held);
+	json_array_foreach (json_object_get(x->w->spec, "elements"), i, entry) {
+		int64_t left = time_at(entry, "executionTime") - x->w->v->now;
+		struct pbs_set set = { 0 };
+
+		if (left <= 0)
+			continue;
+		pbs_element_read(jsonx_str(entry, "indexes"), &set);
+		unite(&x->held, &set);
+		pbs_set_done(&set);
+		pbs_again(x->w, left);
+	}
+}
+
+/* ---- who is next ---- */
+
+struct next {
+	struct pbs_set set; /* who could be */
+	int64_t waiting, most;
+};
+
+static void add_next(struct elements *x, struct next *n, int index)
+{
+	if (n->waiting >= n->most || !pbs_set_has(&n->set, index))
+		return;
+	add_unit(x, index, NULL);
+	pbs_set_drop(&n->set, index, index);
+	pbs_set_drop(&x->rest, index, index);
+	n->waiting++;
+}
+
+/* qrun: before all others. */
+static void add_urgent(struct elements *x, struct next *n)
+{
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach (json_object_get(x->w->spec, "elements"), i, entry) {
+		struct pbs_set set = { 0 };
+		int index = -1;
+
+		if (!jsonx_bool_or(entry, "runNow", false))
+			continue;
+		pbs_element_read(jsonx_str(entry, "indexes"), &set);
+		while (n->waiting < n->most && pbs_set_next(&set, &index))
+			add_next(x, n, index);
+		pbs_set_done(&set);
+	}
+}
+
+/* Whose turn it is in the place of this index: qorder. */
+static int who_takes(const struct elements *x, int index)
+{
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach (json_object_get(x->w->spec, "elements"), i, entry) {
+		struct pbs_set set = { 0 };
+		int who = index;
+
+		if (jsonx_int_or(entry, "place", -1) != index)
+			continue;
+		pbs_element_read(jsonx_str(entry, "indexes"), &set);
+		who = set.n ? set.r[0].first : index;
+		pbs_set_done(&set);
+		return who;
+	}
+	return index;
+}
+
+static void add_in_turn(struct elements *x, struct next *n)
+{
+	struct pbs_set turns = { 0 };
+	int index = -1;
+
+	if (json_object_get(x->w->spec, "elements")) {
+		unite(&turns, &n->set);
+		while (n->waiting < n->most && pbs_set_next(&turns, &index))
+			add_next(x, n, who_takes(x, index));
+		pbs_set_done(&turns);
+	}
+	index = -1;
+	while (n->waiting < n->most && pbs_set_next(&n->set, &index))
+		add_next(x, n, index);
+}
+
 /* Units that wait keep their pods as long as there are slots for them; then the next ones get some. */
 static void choose(struct elements *x)
 {
 	int64_t slots = jsonx_int_or(x->w->spec, "array.slots", x->w->v->set->slots);
-	int64_t waiting = 0;
-	struct pbs_set next = { 0 };
-	int index = -1;
+	struct next n = { 0 };
 
 	for (size_t i = 0; i < x->nunits; i++)
 		slots -= x->units[i].state != 'Q';
@@ -240,19 +340,17 @@ static void choose(struct elements *x)
 		u->cancel = pbs_set_has(&x->cancel, u->index);
 		if (u->state != 'Q' || u->cancel)
 			continue;
-		u->blocked = waiting >= slots || pbs_set_has(&x->held, u->index);
-		waiting += !u->blocked;
+		u->blocked = n.waiting >= slots || pbs_set_has(&x->held, u->index);
+		n.waiting += !u->blocked;
 	}
-	if (!x->w->may_start)
-		return;
-	unite(&next, &x->rest);
-	pbs_set_subtract(&next, &x->held);
-	while (waiting < slots && waiting < PBS_WINDOW && pbs_set_next(&next, &index)) {
-		add_unit(x, index, NULL);
-		pbs_set_drop(&x->rest, index, index);
-		waiting++;
-	}
-	pbs_set_done(&next);
+	n.most = slots < PBS_WINDOW ? slots : PBS_WINDOW;
+	unite(&n.set, &x->rest);
+	pbs_set_subtract(&n.set, &x->held);
+	if (x->w->may_start || x->w->stopped)
+		add_urgent(x, &n);
+	if (x->w->may_start)
+		add_in_turn(x, &n);
+	pbs_set_done(&n.set);
 }
 
 /* ---- writing ---- */
@@ -422,12 +520,12 @@ void pbs_elements_plan(struct pbs_work *w)
 {
 	struct elements x = { .w = w };
 
-	read_set(jsonx_str(w->spec, "array.request"), &x.request);
+	pbs_element_read(jsonx_str(w->spec, "array.request"), &x.request);
 	if (!x.request.n) {
 		pbs_end_job(w, true, PBS_EXIT_BEFORE, false, "Job cannot run: its array has no indexes");
 		return;
 	}
-	read_set(jsonx_str(w->spec, "elementHold"), &x.held);
+	read_held(&x);
 	read_outcomes(&x);
 	read_pods(&x);
 	read_units(&x);
@@ -435,6 +533,7 @@ void pbs_elements_plan(struct pbs_work *w)
 	read_cancel(&x);
 	choose(&x);
 	give_pods(&x);
+	give_orders(&x);
 	for (size_t i = 0; i < x.nunits; i++)
 		pbs_unit_plan(w, &x.units[i]);
 	write_state(&x, write_all(&x));

@@ -67,7 +67,7 @@ static void wish(const struct pbs_gate *g, const json_t *job, const struct pbs_p
 	for (size_t i = 0; i < n; i++) {
 		const struct pbs_new_pod *m = &p->make[first + i];
 
-		pods[i] = pbs_pod(p->order, m->index, m->rank, m->run);
+		pods[i] = pbs_pod(m->order, m->index, m->rank, m->run);
 	}
 	g->gate->ops->wish(g->gate, &w, ret_go);
 	for (size_t i = 0; i < n; i++)

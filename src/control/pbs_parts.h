@@ -13,10 +13,11 @@ struct pbs_work {
 	const struct pbs_view *v;
 	struct pbs_plan *p;
 	const json_t *spec;
-	json_t *status;         /* the new one */
-	struct pbs_order order; /* with nodes only if it may start or runs */
-	char gate;              /* the state of what waits: Q, H or W */
+	json_t *status;          /* the new one */
+	struct pbs_order *order; /* the plan's */
+	char gate;               /* the state of what waits: Q, H or W */
 	bool may_start;
+	bool stopped;              /* it could, but the server starts no jobs */
 	bool purge;                /* of what is to end: without waiting for its node */
 	int64_t delay;             /* and how long it has for that; -1: as usual */
 	char comment[PBS_COMMENT]; /* of what waits; "" to leave it as it is */
@@ -27,6 +28,8 @@ struct pbs_unit {
 	int index;
 	char state; /* Q waits, R S E C */
 	int start_count;
+	const json_t *spec;            /* the job's, or what an element has instead */
+	const struct pbs_order *order; /* what its pods are made from */
 	json_t *run;  /* where its startTime, execHost... are kept: the status, or an entry of status.active */
 	bool cancel;  /* it is to end */
 	bool blocked; /* it may not start, whatever the rest of the job may */
@@ -68,6 +71,9 @@ void pbs_event(struct pbs_plan *p, bool warning, const char *reason, const char 
 	__attribute__((format(printf, 4, 5)));
 
 /* --- pbs_plan.c --- */
+/* What pods of this job, or of an element as pbs_element_view() shows it, are made from; the plan's, NULL if nobody can
+ * tell what it asks for. */
+struct pbs_order *pbs_plan_order(struct pbs_work *w, const json_t *job, struct err *e);
 void pbs_end_job(struct pbs_work *w, bool has_exit, int code, bool cancelled, const char *comment);
 /* "Job deleted at request of anna" */
 void pbs_say_cancel(const struct pbs_work *w, char *out, size_t n);

@@ -21,9 +21,11 @@ void pbs_plan_done(struct pbs_plan *p)
 		free(p->tell[i].nodes);
 	free(p->tell);
 	json_decref(p->status);
-	if (p->order)
-		pbs_order_done(p->order);
-	free(p->order);
+	for (size_t i = 0; i < p->norders; i++) {
+		pbs_order_done(p->orders[i]);
+		free(p->orders[i]);
+	}
+	free(p->orders);
 	*p = (struct pbs_plan){ 0 };
 }
 
@@ -55,6 +57,7 @@ static void read_gate(struct pbs_work *w)
 		snprintf(w->comment, sizeof(w->comment), "Not Running: Job waits until %s", date);
 		pbs_again(w, at - w->v->now);
 	} else if (!w->v->set->scheduling && !jsonx_bool_or(w->spec, "runNow", false)) {
+		w->stopped = true;
 		snprintf(w->comment, sizeof(w->comment), "Not Running: The server starts no jobs at present");
 	} else {
 		w->may_start = true;
@@ -115,6 +118,8 @@ static void plan_plain(struct pbs_work *w)
 			      .state = strchr("RSE", before) ? before : 'Q',
 			      .start_count = (int)jsonx_int_or(w->status, "startCount", 0),
 			      .run = w->status,
+			      .spec = w->spec,
+			      .order = w->order,
 			      .cancel = json_object_get(w->spec, "cancel") != NULL,
 			      .pods = w->v->pods,
 			      .n = w->v->n };
@@ -150,6 +155,19 @@ static bool has_begun(const struct pbs_work *w)
 	       json_array_size(json_object_get(w->status, "active")) > 0;
 }
 
+struct pbs_order *pbs_plan_order(struct pbs_work *w, const json_t *job, struct err *e)
+{
+	struct pbs_order *o = xcalloc(1, sizeof(*o));
+
+	if (pbs_order_init(o, job, w->v->set, w->v->place, e) < 0) {
+		pbs_order_done(o);
+		free(o);
+		return NULL;
+	}
+	ARRAY_PUSH(w->p->orders, w->p->norders, w->p->orders_cap, o);
+	return o;
+}
+
 static void plan_open(struct pbs_work *w)
 {
 	struct err e = ERR_INIT;
@@ -161,9 +179,8 @@ static void plan_open(struct pbs_work *w)
 		end_unstarted(w, text);
 		return;
 	}
-	if (pbs_order_init(&w->order, w->v->job, w->v->set, w->v->place, &e) < 0 ||
-	    (w->v->set->abroad && !has_begun(w) && pbs_abroad_check(&w->order, &e) < 0)) {
-		pbs_order_done(&w->order);
+	w->order = pbs_plan_order(w, w->v->job, &e);
+	if (!w->order || (w->v->set->abroad && !has_begun(w) && pbs_abroad_check(w->order, &e) < 0)) {
 		snprintf(text, sizeof(text), "Job cannot run: %.900s", e.text);
 		pbs_end_job(w, true, PBS_EXIT_BEFORE, false, text);
 		return;
@@ -173,7 +190,6 @@ static void plan_open(struct pbs_work *w)
 		pbs_elements_plan(w);
 	else
 		plan_plain(w);
-	w->p->order = xmemdup(&w->order, sizeof(w->order));
 }
 
 /* Nothing has happened to it yet, and its pods soon will tell more: not worth a write of its own. */

@@ -54,6 +54,7 @@ struct pbs_view {
 
 struct pbs_new_pod {
 	int index, rank, run;
+	const struct pbs_order *order;
 };
 
 struct pbs_drop {
@@ -93,10 +94,11 @@ struct pbs_plan {
 	struct pbs_limit *limit;
 	struct pbs_tell *tell;
 	size_t nmake, ndrop, nmark, nlimit, ntell, make_cap, drop_cap, mark_cap, limit_cap, tell_cap;
-	json_t *status;          /* the new status; owned */
-	struct pbs_order *order; /* to make pods from; owned */
-	bool expired;            /* it has been shown long enough */
-	int64_t again;           /* seconds after which to plan again even if nothing happens; -1: no need */
+	json_t *status;            /* the new status; owned */
+	struct pbs_order **orders; /* to make pods from; owned */
+	size_t norders, orders_cap;
+	bool expired;  /* it has been shown long enough */
+	int64_t again; /* seconds after which to plan again even if nothing happens; -1: no need */
 	struct pbs_event events[4];
 	size_t nevents;
 };

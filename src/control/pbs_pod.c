@@ -86,6 +86,7 @@ static char *hash_of(const struct pbs_order *o)
 	json_object_set_new(all, "queue", jsonx_string(pbs_queue(o->job)));
 	json_object_set_new(all, "image", jsonx_string(pbs_order_image(o)));
 	json_object_set_new(all, "place", jsonx_string(o->place));
+	json_object_set(all, "turn", json_object_get(o->spec, "place"));
 	json_object_set_new(all, "grace", json_integer(kill_delay_of(o)));
 	return template_hash(all, 0);
 }
@@ -93,7 +94,9 @@ static char *hash_of(const struct pbs_order *o)
 int pbs_order_init(struct pbs_order *o, const json_t *job, const struct pbs_settings *set, const char *place,
 		   struct err *e)
 {
-	*o = (struct pbs_order){ .job = job, .spec = json_object_get(job, "spec"), .set = set, .place = place };
+	*o = (struct pbs_order){
+		.job = json_incref((json_t *)job), .spec = json_object_get(job, "spec"), .set = set, .place = place
+	};
 	if (pbs_nodes_of(json_object_get(o->spec, "resources"), &o->nodes, e) < 0)
 		return -1;
 	o->hash = hash_of(o);
@@ -104,6 +107,7 @@ void pbs_order_done(struct pbs_order *o)
 {
 	pbs_nodes_done(&o->nodes);
 	free(o->hash);
+	json_decref((json_t *)o->job);
 	*o = (struct pbs_order){ 0 };
 }
 
@@ -344,8 +348,9 @@ static void pass_on(const json_t *job, json_t *notes)
 
 static json_t *notes_of(const struct pbs_order *o, int index, int rank, int run, const char *gang)
 {
+	int turn = index >= 0 ? (int)jsonx_int_or(o->spec, "place", index) : 0;
 	json_t *notes = json_pack("{s:o, s:s, s:o}", PBS_RUN_NOTE, jsonx_stringf("%d", run), PBS_FROM_NOTE, o->hash,
-				  "stoker.dev/place", jsonx_stringf("%s/%d", o->place, index >= 0 ? index : 0));
+				  "stoker.dev/place", jsonx_stringf("%s/%d", o->place, turn));
 	const json_t *walltime = jsonx_at(o->spec, "resources.walltime");
 	const json_t *cput = jsonx_at(o->spec, "resources.cput");
 	const char *script = jsonx_str_or(o->spec, "script", "");

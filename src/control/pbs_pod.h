@@ -56,7 +56,7 @@ const char *pbs_queue(const json_t *job);
 
 /* What pods are made from. */
 struct pbs_order {
-	const json_t *job, *spec;
+	const json_t *job, *spec; /* owned: the job, or an element as pbs_element_view() shows it */
 	const struct pbs_settings *set;
 	struct pbs_nodes nodes;
 	const char *place; /* in the line: "SECONDS/NUMBER" */

@@ -63,7 +63,7 @@ static void start(struct pbs_work *w, struct pbs_unit *u)
 		const char *node = u->now[i]->node;
 		const char *host = w->v->host ? w->v->host(w->v->arg, node) : node;
 
-		seats[i] = (struct pbs_seat){ host, pbs_order_req(&w->order, i)->ppn };
+		seats[i] = (struct pbs_seat){ host, pbs_order_req(u->order, i)->ppn };
 		pbs_cards_text(u->now[i], host, &cards);
 		json_array_append_new(names, jsonx_string(u->now[i]->name));
 	}
@@ -119,7 +119,7 @@ static void lose(struct pbs_work *w, struct pbs_unit *u, const char *why)
 
 	if (!ran && u->start_count >= FALSE_STARTS)
 		finish(w, u, PBS_EXIT_BEFORE, NULL);
-	else if (jsonx_bool_or(w->spec, "rerunnable", true))
+	else if (jsonx_bool_or(u->spec, "rerunnable", true))
 		requeue(w, u, why);
 	else
 		finish(w, u, PBS_EXIT_ABORTED, NULL);
@@ -132,7 +132,7 @@ static void end(struct pbs_work *w, struct pbs_unit *u)
 
 	if (!pbs_exit_of(u->now[0], w->v->set, &code))
 		lose(w, u, "its node lost it");
-	else if (code == w->v->set->requeue_code && jsonx_bool_or(w->spec, "rerunnable", true))
+	else if (code == w->v->set->requeue_code && jsonx_bool_or(u->spec, "rerunnable", true))
 		requeue(w, u, "it asked to be run again");
 	else
 		finish(w, u, code, u->now[0]);
@@ -207,7 +207,7 @@ static void read_session(struct pbs_unit *u)
 
 static void suspend(struct pbs_work *w, struct pbs_unit *u)
 {
-	bool wanted = jsonx_bool_or(w->spec, "suspend", false);
+	bool wanted = jsonx_bool_or(u->spec, "suspend", false);
 
 	if (w->v->set->abroad)
 		return; /* no other cluster can */
@@ -223,10 +223,10 @@ static void suspend(struct pbs_work *w, struct pbs_unit *u)
 /* Limits of what runs follow the job's; another cluster gives a pod no more time than it was made with. */
 static void limit(struct pbs_work *w, struct pbs_unit *u)
 {
-	const char *cput = jsonx_str_or(w->spec, "resources.cput", "0");
+	const char *cput = jsonx_str_or(u->spec, "resources.cput", "0");
 	int64_t seconds;
 
-	if (!pbs_time_parse(jsonx_str_or(w->spec, "resources.walltime", ""), &seconds) || seconds <= 0)
+	if (!pbs_time_parse(jsonx_str_or(u->spec, "resources.walltime", ""), &seconds) || seconds <= 0)
 		seconds = 0;
 	for (int i = 0; i < u->ranks; i++) {
 		const json_t *notes = jsonx_at(u->now[i]->obj, "metadata.annotations");
@@ -245,7 +245,7 @@ static void limit(struct pbs_work *w, struct pbs_unit *u)
 
 static void tell(struct pbs_work *w, struct pbs_unit *u)
 {
-	char *nodes = w->v->set->abroad ? pbs_abroad_nodes(&w->order, u->index, u->now[0]) : NULL;
+	char *nodes = w->v->set->abroad ? pbs_abroad_nodes(u->order, u->index, u->now[0]) : NULL;
 
 	if (nodes)
 		ARRAY_PUSH(w->p->tell, w->p->ntell, w->p->tell_cap, ((struct pbs_tell){ u->now[0], nodes }));
@@ -261,8 +261,8 @@ static void run(struct pbs_work *w, struct pbs_unit *u)
 		return;
 	} else if (lost_any(w, u)) {
 		lose(w, u, "its node lost it");
-	} else if (jsonx_int_or(w->spec, "rerunAfter", -1) == u->start_count &&
-		   jsonx_bool_or(w->spec, "rerunnable", true)) {
+	} else if (jsonx_int_or(u->spec, "rerunAfter", -1) == u->start_count &&
+		   jsonx_bool_or(u->spec, "rerunnable", true)) {
 		requeue(w, u, "it is to be run again");
 	} else {
 		read_session(u);
@@ -295,11 +295,11 @@ static bool await_past(struct pbs_work *w, struct pbs_unit *u)
 	return any;
 }
 
-static bool is_stale(const struct pbs_work *w, const struct pod_facts *p)
+static bool is_stale(const struct pbs_unit *u, const struct pod_facts *p)
 {
 	const json_t *notes = jsonx_at(p->obj, "metadata.annotations");
 
-	return !p->assigned && !str_same(json_string_value(json_object_get(notes, PBS_FROM_NOTE)), w->order.hash);
+	return !p->assigned && !str_same(json_string_value(json_object_get(notes, PBS_FROM_NOTE)), u->order->hash);
 }
 
 static void fill(struct pbs_work *w, struct pbs_unit *u)
@@ -307,11 +307,11 @@ static void fill(struct pbs_work *w, struct pbs_unit *u)
 	for (int i = 0; i < u->ranks; i++) {
 		const struct pod_facts *p = u->now[i];
 
-		if (p && is_stale(w, p))
+		if (p && is_stale(u, p))
 			drop(w, p, -1);
 		if (!p && w->p->nmake < w->v->create_most)
 			ARRAY_PUSH(w->p->make, w->p->nmake, w->p->make_cap,
-				   ((struct pbs_new_pod){ u->index, i, u->start_count }));
+				   ((struct pbs_new_pod){ u->index, i, u->start_count, u->order }));
 	}
 }
 
@@ -354,7 +354,8 @@ static bool is_lone_process(const struct pbs_unit *u)
 
 static void wait(struct pbs_work *w, struct pbs_unit *u)
 {
-	bool may_start = w->may_start && !u->blocked && !u->cancel;
+	bool now = w->stopped && jsonx_bool_or(u->spec, "runNow", false);
+	bool may_start = (w->may_start || now) && !u->blocked && !u->cancel;
 	bool placed = all_placed(u), lone = placed && is_lone_process(u);
 	bool begun = placed && (lone || u->now[0]->phase != POD_IS_PENDING);
 
@@ -389,9 +390,9 @@ static void sort_pods(struct pbs_unit *u)
 
 void pbs_unit_plan(struct pbs_work *w, struct pbs_unit *u)
 {
-	auto_free const struct pod_facts **now = xcalloc((size_t)w->order.nodes.count + 1, sizeof(*now));
+	auto_free const struct pod_facts **now = xcalloc((size_t)u->order->nodes.count + 1, sizeof(*now));
 
-	u->ranks = w->order.nodes.count;
+	u->ranks = u->order->nodes.count;
 	u->now = now;
 	sort_pods(u);
 	if (u->state == 'Q')

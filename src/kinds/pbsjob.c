@@ -50,6 +50,51 @@ static const struct field cancel_fields[] = {
 static const struct message cancel =
 	MESSAGE("dev.stoker.v1.PBSCancel", cancel_fields, .doc = "That the job is to end, or some elements of it.");
 
+/* Without defaults: what is not said is the array's. */
+static const struct field element_fields[] = {
+	F(0, "indexes", STRING, .flags = FIELD_REQUIRED, .doc = "Which elements, such as 2-4,7."),
+	F(0, "account", STRING, .doc = "Account (-A)."),
+	FM(0, "env", STRING, .doc = "Variables that differ (-v)."),
+	F(0, "errorPath", STRING, .doc = "Where standard error goes (-e)."),
+	F(0, "executionTime", TIME, .doc = "Not before this time (-a)."),
+	F(0, "hold", STRING, .doc = "Holds of operators and of the system (qhold -h): letters of os."),
+	F(0, "joinPath", STRING, .values = "n|oe|eo", .doc = "Both to the output (oe) or the error file (-j)."),
+	F(0, "keepFiles", STRING, .doc = "Files kept in the home directory (-k)."),
+	F(0, "killDelaySeconds", INT32, .has_min = true, .doc = "Seconds between SIGTERM and SIGKILL (-K)."),
+	F(0, "mail", OBJECT, .msg = &mail, .doc = "When to write to whom."),
+	F(0, "name", STRING, .doc = "Name (-N); the index comes behind it."),
+	F(0, "outputPath", STRING, .doc = "Where standard output goes (-o)."),
+	F(0, "place", INT32, .has_min = true, .doc = "Index of the element whose turn they take (qorder)."),
+	F(0, "priority", INT32, .doc = "From -1024 to 1023 (-p)."),
+	F(0, "queue", STRING, .doc = "The queue (qmove)."),
+	F(0, "rerunAfter", INT32, .has_min = true,
+	  .doc = "The run, counted as in status.active, that is to be ended and done again (qrerun)."),
+	F(0, "rerunnable", BOOL, .doc = "Whether they may be run again from the start (-r)."),
+	FM(0, "resources", STRING, .doc = "Resources that differ (-l)."),
+	FL(0, "runHosts", STRING, .doc = "On which nodes they are to run (qrun -H)."),
+	F(0, "runNow", BOOL, .doc = "Whether they start before all others (qrun)."),
+	F(0, "shell", STRING, .doc = "Shell that runs the script (-S)."),
+	F(0, "suspend", BOOL, .doc = "Whether their processes are stopped (qsig -s suspend)."),
+	F(0, "umask", STRING, .doc = "Mask of the modes of their files (-W umask)."),
+};
+
+static void check_letters(const json_t *spec, const char *name, const char *letters, const struct path *at,
+			  struct err *e);
+static void check_priority(const json_t *spec, const struct path *at, struct err *e);
+static void check_name(const json_t *spec, const struct path *at, struct err *e);
+
+static void element_validate(const json_t *obj, const struct path *at, struct err *e)
+{
+	check_name(obj, at, e);
+	check_priority(obj, at, e);
+	check_letters(obj, "hold", "os", at, e);
+	check_letters(obj, "keepFiles", "oed", at, e);
+}
+
+static const struct message element =
+	MESSAGE("dev.stoker.v1.PBSElement", element_fields, .doc = "Elements of an array that differ from the others.",
+		.validate = element_validate);
+
 static const struct field spec_fields[] = {
 	F(0, "script", STRING, .doc = "Text of the script."),
 	FL(0, "command", STRING, .doc = "A program and its arguments instead of a script (qsub -- COMMAND)."),
@@ -97,6 +142,8 @@ static const struct field spec_fields[] = {
 	FL(0, "runHosts", STRING, .doc = "On which nodes it is to run (qrun -H)."),
 	F(0, "rank", INT64, .doc = "Its place among the owner's jobs (qorder); its number without."),
 	F(0, "elementHold", STRING, .doc = "Elements of an array that are held, such as 2-4 (qhold -t)."),
+	FL(0, "elements", OBJECT, .msg = &element,
+	   .doc = "Elements of an array that differ from the others; each index once."),
 	F(0, "submitHost", STRING, .doc = "Host it was submitted from."),
 	F(0, "submitArgs", STRING, .doc = "Command line of qsub."),
 };
@@ -131,18 +178,23 @@ static void check_name(const json_t *spec, const struct path *at, struct err *e)
 		}
 }
 
+static void check_priority(const json_t *spec, const struct path *at, struct err *e)
+{
+	const json_t *priority = json_object_get(spec, "priority");
+
+	if (json_integer_value(priority) < LOWEST_PRIORITY || json_integer_value(priority) > HIGHEST_PRIORITY)
+		path_invalid(PATH_FIELD(at, "priority"), e, priority, "must be between %d and %d, inclusive",
+			     LOWEST_PRIORITY, HIGHEST_PRIORITY);
+}
+
 static void spec_validate(const json_t *obj, const struct path *at, struct err *e)
 {
-	const json_t *priority = json_object_get(obj, "priority");
-
 	check_name(obj, at, e);
 	check_letters(obj, "hold", "uosp", at, e);
 	check_letters(obj, "keepFiles", "oed", at, e);
 	if (json_object_get(obj, "mail") && !streq(jsonx_str_or(obj, "mail.points", "n"), "p"))
 		check_letters(json_object_get(obj, "mail"), "points", "abefj", PATH_FIELD(at, "mail"), e);
-	if (json_integer_value(priority) < LOWEST_PRIORITY || json_integer_value(priority) > HIGHEST_PRIORITY)
-		path_invalid(PATH_FIELD(at, "priority"), e, priority, "must be between %d and %d, inclusive",
-			     LOWEST_PRIORITY, HIGHEST_PRIORITY);
+	check_priority(obj, at, e);
 	if (jsonx_bool_or(obj, "interactive", false) && json_object_get(obj, "array"))
 		path_forbidden(PATH_FIELD(at, "array"), e, "interactive job can not be job array");
 	if (!jsonx_bool_or(obj, "interactive", false) && value_is_empty(json_object_get(obj, "script")) &&

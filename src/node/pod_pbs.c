@@ -12,6 +12,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_element.h"
 #include "kinds/pbs_id.h"
 #include "kinds/quantity.h"
 #include "monitor/protocol.h"
@@ -96,8 +97,8 @@ static void take_job(struct pod *p, const json_t *job)
 	if (!str_same(jsonx_str(job, "metadata.uid"), jsonx_str_or(ref, "uid", "")))
 		return;
 	json_decref(p->pbs->job);
-	p->pbs->job = json_incref((json_t *)job);
-	p->pbs->limits = pbs_limits_of(job);
+	p->pbs->job = pbs_element_view(job, p->pbs->index);
+	p->pbs->limits = pbs_limits_of(p->pbs->job);
 	/* Of this node, and of pmem if there is no mem. */
 	p->pbs->limits.mem = p->n ? memory_limit(&p->ctrs[p->n - 1]) : 0;
 	pod_kick(p);

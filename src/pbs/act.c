@@ -13,6 +13,7 @@
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "kinds/pbs_element.h"
 #include "kinds/pbs_error.h"
 
 #define MOST_SET (1u << 20)
@@ -144,6 +145,32 @@ void act_target_done(struct act_target *t)
 	pbs_set_done(&t->elements);
 }
 
+void act_change_elements(const struct act_target *t, const struct pbs_set *elements, const json_t *changes,
+			 json_t *spec)
+{
+	const json_t *written = json_object_get(spec, "elements");
+	const json_t *list = written ? written : jsonx_at(t->job, "spec.elements");
+
+	json_object_set_new(spec, "elements", pbs_element_change(list, elements, changes));
+}
+
+struct pbs_set act_running(const struct act_target *t)
+{
+	struct pbs_set set = { 0 };
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (jsonx_at(t->job, "status.active"), i, v) {
+		int index = (int)jsonx_int_or(v, "index", -1);
+
+		if (strchr("RSE", *jsonx_str_or(v, "state", "R")) && (!t->some || pbs_set_has(&t->elements, index)))
+			pbs_set_add(&set, index, index);
+	}
+	for (i = 0; !set.n && i < t->elements.n; i++)
+		pbs_set_add(&set, t->elements.r[i].first, t->elements.r[i].last);
+	return set;
+}
+
 /* ---- doing it ---- */
 
 /* Whether a merge patch of the spec says anything new. */
@@ -187,9 +214,6 @@ static int act_on_target(const struct act *a, const struct act_target *t, struct
 	bool fits = a->states ? strchr(a->states, t->state) != NULL : t->state != 'C';
 	bool new = false;
 
-	if (a->whole && t->some)
-		return pbs_error_set(e, ERR_INVALID, PBSE_BAD_ARRAY_REQ,
-				     "this is done to an array as a whole: name it with []");
 	if (a->send && !fits && !may_run(a, t->state))
 		return pbs_error_state(e, t->state);
 	if (a->send)

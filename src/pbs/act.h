@@ -22,7 +22,6 @@ struct act_target {
 struct act {
 	struct pbs *pbs;
 	const char *range;   /* -t, or NULL */
-	bool whole;          /* cannot be done to single elements of an array */
 	const char *states;  /* in which it can be done; NULL: in all but C */
 	const char *missing; /* MSG= for a job that is not there, or NULL */
 	/* What to write: a merge patch of the job's spec, put into `spec`; pure. */
@@ -44,5 +43,10 @@ void act_target_done(struct act_target *t);
 /* The set in a text, joined with another or without it; NULL text is the empty set. */
 json_t *act_set_with(const char *text, const struct pbs_set *more);
 json_t *act_set_without(const char *text, const struct pbs_set *less);
+/* Adds to a patch of the spec that these elements have other fields than their array: a merge patch of them. */
+void act_change_elements(const struct act_target *t, const struct pbs_set *elements, const json_t *changes,
+			 json_t *spec);
+/* Those of the target's elements, of all if it is the array, that are said to run; else the target's. */
+struct pbs_set act_running(const struct act_target *t);
 
 #endif

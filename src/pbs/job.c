@@ -387,6 +387,7 @@ json_t *job_changes(const struct ask *a, const struct submitter *who)
 	put_fields(spec, &a->options, option_fields, ARRAY_SIZE(option_fields), who);
 	put_fields(spec, &a->attributes, attribute_fields, ARRAY_SIZE(attribute_fields), who);
 	put_join(spec, a);
+	slots = slots ? strchr(slots, '%') : NULL;
 	if (slots && str_int64(slots + 1, 1, INT32_MAX, &n))
 		jsonx_set_new(spec, "array.slots", json_integer(n));
 	if (a->resources.n)

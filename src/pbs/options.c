@@ -126,14 +126,19 @@ static int take_array(struct ask *a, const char *value, enum source source, stru
 	return 0;
 }
 
-/* Which elements there are was settled by qsub. */
+/* Which elements there are was settled by qsub: here it is said which are meant, or how many run at once. */
 static int take_slots(struct ask *a, const char *value, enum source source, struct err *e)
 {
+	struct pbs_set which = { 0 };
+	struct err why = ERR_INIT;
 	int64_t slots;
+	int n;
+	bool good = value[0] == '%' ? str_int64(value + 1, 1, INT32_MAX, &slots)
+				    : pbs_array_parse(value, &which, &n, &why) == 0;
 
-	if (value[0] != '%' || !str_int64(value + 1, 1, INT32_MAX, &slots))
-		return ask_illegal(a, e, 't',
-				   "-t \"%s\": must be %%SLOTS, such as %%5: elements of an array are altered together",
+	pbs_set_done(&which);
+	if (!good)
+		return ask_illegal(a, e, 't', "-t \"%s\": must be indexes, such as 2-4, or %%SLOTS, such as %%5",
 				   value);
 	set(a, 't', value, source);
 	return 0;
@@ -198,7 +203,8 @@ static const struct option options[] = {
 	{ 'z', NULL, NULL, NULL, "do not print the job's id" },
 	{ 'h', "HOLDS", check_holds, NULL, "holds: letters of u, o and s; n for none", .alter = true },
 	{ 'n', "y|n", check_yes_no, NULL, "nodes for this job alone", .alter = true },
-	{ 't', "%SLOTS", NULL, take_slots, "how many elements of an array run at once", .alter = true },
+	{ 't', "[INDEXES][%SLOTS]", NULL, take_slots, "only these elements of an array; how many run at once",
+	  .alter = true },
 };
 
 /* What qalter has as qsub does; it has -h, -n and -t, too, with rows of their own. */

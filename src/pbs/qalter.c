@@ -10,15 +10,52 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
-#include "pbs/act.h"
+#include "kinds/pbs_element.h"
+#include "kinds/pbs_error.h"
+#include "pbs/acts.h"
 #include "pbs/checks.h"
 #include "pbs/job.h"
 #include "pbs/refusal.h"
 
-static int plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
+/* Holds as they are said, instead of those that there are. */
+static void set_holds(const struct act_target *t, const char *letters, json_t *spec)
 {
-	(void)t;
-	(void)e;
+	const char *held = jsonx_str(t->job, "spec.elementHold");
+	json_auto_t *none = pbs_element_hold(jsonx_at(t->job, "spec.elements"), &t->elements, "os", true);
+
+	json_object_set_new(spec, "elementHold",
+			    strchr(letters, 'u') ? act_set_with(held, &t->elements)
+						 : act_set_without(held, &t->elements));
+	json_object_set_new(spec, "elements", pbs_element_hold(none, &t->elements, letters, false));
+}
+
+/* Of single elements not everything can differ from their array. */
+static int plan_elements(const struct act_target *t, const json_t *asked, json_t *spec, struct err *e)
+{
+	json_auto_t *changes = json_object();
+	const char *field;
+	json_t *v;
+
+	json_object_foreach ((json_t *)asked, field, v) {
+		if (streq(field, "array")) /* its slots */
+			json_object_set(spec, field, v);
+		else if (streq(field, "hold"))
+			set_holds(t, json_string_value(v), spec);
+		else if (pbs_element_field(field))
+			json_object_set(changes, field, v);
+		else
+			return pbs_error_set(e, ERR_INVALID, PBSE_IVALREQ,
+					     "%s is the same for all elements of an array: name it with []", field);
+	}
+	if (json_object_size(changes))
+		act_change_elements(t, &t->elements, changes, spec);
+	return 0;
+}
+
+int alter_plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
+{
+	if (t->some)
+		return plan_elements(t, a->arg, spec, e);
 	json_object_update(spec, (json_t *)a->arg);
 	return 0;
 }
@@ -53,16 +90,21 @@ static int show_help(void)
 
 static int run(struct pbs *p, struct ask *ask, int argc, char **argv)
 {
-	struct act a = { .pbs = p, .plan = plan, .whole = true, .missing = "cannot locate job" };
+	struct act a = { .pbs = p, .plan = alter_plan, .missing = "cannot locate job" };
 	auto_free char **ids = xcalloc((size_t)argc + 1, sizeof(*ids));
+	auto_free char *range = NULL;
 	json_auto_t *spec = NULL;
 	struct err e = ERR_INIT;
+	const char *which;
 	int n = 0;
 
 	if (options_alter(ask, argc, argv, ids, &n, &e) < 0)
 		return refusal_show(ask, p->command, &e);
 	spec = changes(ask);
 	a.arg = spec;
+	which = ask_find(ask, 't');
+	range = which ? xstrndup(which, strcspn(which, "%")) : NULL;
+	a.range = range && *range ? range : NULL;
 	return act_on_jobs(&a, ids, n);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* qhold.c - qhold and qrls: holds put on jobs and taken off
  *
- * A job's holds are letters; single elements of an array are held by a set of indexes beside them, whose holds are the
- * user's.  Releasing some elements of an array that is held as a whole holds the others one by one.
+ * A job's holds are letters; single elements of an array are held by their user in a set of indexes beside them, and by
+ * others in what they have for themselves (kinds/pbs_element.h).  Releasing some elements of an array that is held as a
+ * whole holds the others one by one.
  */
 #include "pbs/qhold.h"
 
@@ -10,6 +11,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_element.h"
 #include "pbs/about.h"
 #include "pbs/checks.h"
 
@@ -29,6 +31,17 @@ static json_t *letters_json(const char *was, const char *said, bool release)
 	return json_string(n ? out : "n");
 }
 
+/* Letters of operators and of the system on single elements. */
+static void hold_strongly(const struct act_target *t, const struct pbs_set *elements, const char *letters, bool release,
+			  json_t *spec)
+{
+	const json_t *written = json_object_get(spec, "elements");
+	const json_t *list = written ? written : jsonx_at(t->job, "spec.elements");
+
+	if (strpbrk(letters, "os") && (!release || list))
+		json_object_set_new(spec, "elements", pbs_element_hold(list, elements, letters, release));
+}
+
 int hold_plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
 {
 	const char *said = a->arg;
@@ -36,32 +49,65 @@ int hold_plan(const struct act *a, const struct act_target *t, json_t *spec, str
 	(void)e;
 	if (streq(said, "n"))
 		return 0;
-	if (t->some)
+	if (!t->some) {
+		json_object_set_new(spec, "hold", letters_json(jsonx_str_or(t->job, "spec.hold", "n"), said, false));
+		return 0;
+	}
+	if (strchr(said, 'u'))
 		json_object_set_new(spec, "elementHold",
 				    act_set_with(jsonx_str(t->job, "spec.elementHold"), &t->elements));
-	else
-		json_object_set_new(spec, "hold", letters_json(jsonx_str_or(t->job, "spec.hold", "n"), said, false));
+	hold_strongly(t, &t->elements, said, false, spec);
 	return 0;
+}
+
+static void release_all(const struct act_target *t, const char *said, json_t *spec)
+{
+	struct pbs_set all = { 0 };
+
+	if (strchr(said, 'u'))
+		json_object_set_new(spec, "elementHold", json_null());
+	pbs_element_read(jsonx_str(t->job, "spec.array.request"), &all);
+	hold_strongly(t, &all, said, true, spec);
+	pbs_set_done(&all);
+}
+
+/* Letters that the array as a whole had are left on the others, one by one. */
+static void release_some(const struct act_target *t, const char *was, const char *said, json_t *spec)
+{
+	bool whole = strchr(said, 'u') && strchr(was, 'u');
+	struct pbs_set others = { 0 };
+	char shared[8];
+	size_t n = 0;
+
+	if (strchr(said, 'u'))
+		json_object_set_new(
+			spec, "elementHold",
+			act_set_without(jsonx_str(t->job, whole ? "spec.array.request" : "spec.elementHold"),
+					&t->elements));
+	for (const char *c = "os"; *c; c++)
+		if (strchr(said, *c) && strchr(was, *c))
+			shared[n++] = *c;
+	shared[n] = 0;
+	hold_strongly(t, &t->elements, said, true, spec);
+	pbs_element_read(jsonx_str(t->job, "spec.array.request"), &others);
+	pbs_set_subtract(&others, &t->elements);
+	hold_strongly(t, &others, shared, false, spec);
+	pbs_set_done(&others);
 }
 
 int release_plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
 {
 	const char *said = a->arg;
 	const char *was = jsonx_str_or(t->job, "spec.hold", "n");
-	json_auto_t *left = letters_json(was, said, true);
-	bool changes = !streq(json_string_value(left), was);
 
 	(void)e;
 	if (streq(said, "n"))
 		return 0;
-	json_object_set(spec, "hold", left);
-	if (!t->some && strchr(said, 'u'))
-		json_object_set_new(spec, "elementHold", json_null());
+	json_object_set_new(spec, "hold", letters_json(was, said, true));
 	if (t->some)
-		json_object_set_new(
-			spec, "elementHold",
-			act_set_without(jsonx_str(t->job, changes ? "spec.array.request" : "spec.elementHold"),
-					&t->elements));
+		release_some(t, was, said, spec);
+	else
+		release_all(t, said, spec);
 	return 0;
 }
 

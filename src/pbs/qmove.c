@@ -4,7 +4,7 @@
 
 #include "base/jsonx.h"
 #include "pbs/about.h"
-#include "pbs/act.h"
+#include "pbs/acts.h"
 #include "pbs/checks.h"
 
 /* clang-format off */
@@ -14,17 +14,21 @@ static const char usage[] =
 	"  destination   QUEUE, QUEUE@SERVER, or @SERVER for the default queue\n";
 /* clang-format on */
 
-static int plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
+int move_plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
 {
-	(void)t;
+	json_auto_t *changes = json_pack("{s:o}", "queue", jsonx_string(a->arg));
+
 	(void)e;
-	json_object_set_new(spec, "queue", jsonx_string(a->arg));
+	if (t->some)
+		act_change_elements(t, &t->elements, changes, spec);
+	else
+		json_object_update(spec, changes);
 	return 0;
 }
 
 int qmove_main(struct pbs *p, int argc, char **argv)
 {
-	struct act a = { .pbs = p, .plan = plan, .whole = true, .states = "QHW", .missing = "cannot locate job" };
+	struct act a = { .pbs = p, .plan = move_plan, .states = "QHW", .missing = "cannot locate job" };
 	auto_sbuf struct sbuf queue = SBUF(256);
 
 	if (about_asked(argc, argv, usage))

@@ -7,7 +7,7 @@
 
 #include "base/jsonx.h"
 #include "pbs/about.h"
-#include "pbs/act.h"
+#include "pbs/acts.h"
 
 /* clang-format off */
 static const char usage[] =
@@ -17,18 +17,45 @@ static const char usage[] =
 	"  -m   the same\n";
 /* clang-format on */
 
-/* The run of an array is that of the element that was started most often. */
-static int plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
+/* Which run of an element is the present one. */
+static int64_t run_of(const struct act_target *t, int index)
 {
-	int64_t count = jsonx_int_or(t->job, "status.startCount", 0);
 	json_t *v;
 	size_t i;
 
+	json_array_foreach (jsonx_at(t->job, "status.active"), i, v)
+		if (jsonx_int_or(v, "index", -1) == index)
+			return jsonx_int_or(v, "startCount", 0) + (*jsonx_str_or(v, "state", "R") == 'Q');
+	return 1;
+}
+
+/* Elements may have been started differently often. */
+static void rerun_elements(const struct act_target *t, json_t *spec)
+{
+	struct pbs_set set = act_running(t);
+	int index = -1;
+
+	while (pbs_set_next(&set, &index)) {
+		json_auto_t *changes = json_pack("{s:I}", "rerunAfter", (json_int_t)run_of(t, index));
+		struct pbs_set one = { 0 };
+
+		pbs_set_add(&one, index, index);
+		act_change_elements(t, &one, changes, spec);
+		pbs_set_done(&one);
+	}
+	pbs_set_done(&set);
+}
+
+int rerun_plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
+{
+	int64_t count = jsonx_int_or(t->job, "status.startCount", 0);
+
 	(void)a;
 	(void)e;
-	json_array_foreach (jsonx_at(t->job, "status.active"), i, v)
-		if (jsonx_int_or(v, "startCount", 0) > count)
-			count = jsonx_int_or(v, "startCount", 0);
+	if (jsonx_at(t->job, "spec.array")) {
+		rerun_elements(t, spec);
+		return 0;
+	}
 	if (strchr("QHW", t->state)) /* its start is counted with the next word about it */
 		count++;
 	json_object_set_new(spec, "rerunAfter", json_integer(count));
@@ -37,7 +64,7 @@ static int plan(const struct act *a, const struct act_target *t, json_t *spec, s
 
 int qrerun_main(struct pbs *p, int argc, char **argv)
 {
-	struct act a = { .pbs = p, .plan = plan, .whole = true, .states = "RSE", .missing = "cannot locate job" };
+	struct act a = { .pbs = p, .plan = rerun_plan, .states = "RSE", .missing = "cannot locate job" };
 	int c;
 
 	if (about_asked(argc, argv, usage))

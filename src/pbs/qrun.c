@@ -4,7 +4,7 @@
 
 #include "base/jsonx.h"
 #include "pbs/about.h"
-#include "pbs/act.h"
+#include "pbs/acts.h"
 
 /* clang-format off */
 static const char usage[] =
@@ -31,18 +31,22 @@ static json_t *hosts_of(const char *text)
 	return list;
 }
 
-static int plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
+int run_plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
 {
-	(void)t;
+	json_auto_t *changes =
+		json_pack("{s:b, s:o}", "runNow", 1, "runHosts", a->arg ? hosts_of(a->arg) : json_null());
+
 	(void)e;
-	json_object_set_new(spec, "runNow", json_true());
-	json_object_set_new(spec, "runHosts", a->arg ? hosts_of(a->arg) : json_null());
+	if (t->some)
+		act_change_elements(t, &t->elements, changes, spec);
+	else
+		json_object_update(spec, changes);
 	return 0;
 }
 
 int qrun_main(struct pbs *p, int argc, char **argv)
 {
-	struct act a = { .pbs = p, .plan = plan, .whole = true, .states = "QHW", .missing = "cannot locate job" };
+	struct act a = { .pbs = p, .plan = run_plan, .states = "QHW", .missing = "cannot locate job" };
 	int c;
 
 	if (about_asked(argc, argv, usage))

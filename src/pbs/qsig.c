@@ -7,7 +7,9 @@
 #include <getopt.h>
 
 #include "base/jsonx.h"
+#include "kinds/pbs_element.h"
 #include "pbs/about.h"
+#include "pbs/acts.h"
 #include "pbs/ask_node.h"
 
 /* clang-format off */
@@ -25,11 +27,35 @@ static int send(const struct act *a, const struct act_target *t, struct err *e)
 	return ask_node(a, t, "signal", body, e);
 }
 
-static int plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
+/* An array that goes on does so with all its elements. */
+static void suspend_all(const struct act_target *t, bool on, json_t *spec)
 {
-	(void)t;
+	json_auto_t *as_all = json_pack("{s:n}", "suspend");
+	struct pbs_set all = { 0 };
+
+	json_object_set_new(spec, "suspend", json_boolean(on));
+	if (!jsonx_at(t->job, "spec.elements"))
+		return;
+	pbs_element_read(jsonx_str(t->job, "spec.array.request"), &all);
+	act_change_elements(t, &all, as_all, spec);
+	pbs_set_done(&all);
+}
+
+int suspend_plan(const struct act *a, const struct act_target *t, json_t *spec, struct err *e)
+{
+	bool on = streq(a->arg, "suspend");
+	bool all = jsonx_bool_or(t->job, "spec.suspend", false);
+	json_auto_t *changes = json_pack("{s:o}", "suspend", on == all ? json_null() : json_boolean(on));
+	struct pbs_set set = { 0 };
+
 	(void)e;
-	json_object_set_new(spec, "suspend", json_boolean(streq(a->arg, "suspend")));
+	if (!t->some) {
+		suspend_all(t, on, spec);
+		return 0;
+	}
+	set = act_running(t);
+	act_change_elements(t, &set, changes, spec);
+	pbs_set_done(&set);
 	return 0;
 }
 
@@ -51,8 +77,7 @@ int qsig_main(struct pbs *p, int argc, char **argv)
 	if (optind == argc)
 		return about_misuse(usage);
 	if (streq(a.arg, "suspend") || streq(a.arg, "resume")) {
-		a.plan = plan;
-		a.whole = true;
+		a.plan = suspend_plan;
 	} else {
 		a.send = send;
 	}

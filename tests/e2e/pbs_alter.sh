@@ -60,4 +60,61 @@ touch go
 ok "and ends by itself" eventually 30 is_in "$long" C
 is "well" "$(status "$long" .exitStatus)" 0
 rm go
+
+# ---- single elements of an array ----
+cat >each.sh <<'END'
+echo "up $PBS_ARRAYID in $PBS_QUEUE"
+until [ -e "go-$PBS_ARRAYID" ]; do sleep 0.05; done
+END
+kubectl create -f - >/dev/null <<'END'
+apiVersion: stoker.dev/v1
+kind: Queue
+metadata:
+  name: other
+END
+x=$(submit -N each -o each -e each.err -l walltime=1:00:00 -t 0-7%4 each.sh)
+n=${x%%\[*}
+server=${x#*.}
+# element INDEX FIELD: of those that run
+element() { status "$x" ".active[]?|select(.index == $1)|.$2"; }
+el_is() { [ "$(element "$1" "$2")" = "$3" ]; }
+runs() { [ "$(status "$x" .elements.R)" = "$1" ]; }
+# row INDEX FIELD: of qstat -t
+row() { as_user qstat -t "$n[]" | awk -v id="$n[$1].$server" -v f="$2" '$1 == id { print $f }'; }
+ok "four elements run" eventually 30 runs 0-3
+is "one is suspended" "$(said as_user qsig -s suspend "$n[3]")" "[0]"
+ok "and stands so" eventually 30 el_is 3 state S
+is "the others do not" "$(element 2 state)$(row 2 5)$(row 3 5)" RRS
+is "it goes on" "$(said as_user qsig -s resume "$n[3]")" "[0]"
+ok "and runs" eventually 30 el_is 3 state R
+is "one that waits is not suspended" "$(said as_user qsig -s suspend "$n[4]")" "qsig: Request invalid for state of job MSG=invalid state for job - QUEUED $n[4].$server
+[170]"
+is "one is run again" "$(said as_user qrerun "$n[2]")" "[0]"
+ok "it alone" eventually 30 el_is 2 startCount 2
+is "is" "$(element 1 startCount)" 1
+is "somebody who is no operator has no such holds" "$(said as_user qhold -h o "$n[6]")" "qhold: Unauthorized Request  MSG=operation not permitted $n[6].$server
+[159]"
+is "an operator has" "$(said as_root qhold -h o "$n[6]") $(row 6 5)" "[0] H"
+is "it is not for its user to lift" "$(said as_user qrls "$n[6]") $(row 6 5)" "[0] H"
+is "two that wait change places" "$(said as_user qorder "$n[4]" "$n[7]")" "[0]"
+held=$(submit -h waits.sh)
+is "two of different kinds do not" "$(said as_user qorder "$n[4]" "$held")" "qorder: Invalid request MSG=elements change places with others of their array only $held
+[156]"
+is "some get another name" "$(said as_user qalter -t 5-6 -N x "$n[]") $(row 5 2) $(row 6 2) $(row 7 2)" "[0] x-5 x-6 each-7"
+is "one goes to another queue" "$(said as_user qmove other "$n[5]") $(row 5 6) $(row 4 6)" "[0] other batch"
+is "what runs does not" "$(said as_user qmove other "$n[1]")" "qmove: Request invalid for state of job MSG=invalid state for job - RUNNING $n[1].$server
+[170]"
+is "what all have alike is not one's own" "$(said as_user qalter -W depend= "$n[5]")" "qalter: Invalid request MSG=dependencies is the same for all elements of an array: name it with [] $n[5].$server
+[156]"
+is "one has less time" "$(said as_user qalter -l walltime=1 "$n[1]")" "[0]"
+ended() { [ "$(status "$x" ".elements[\"C:$1\"]")" = "$2" ]; }
+ok "and is killed" eventually 30 ended -11 1
+like "for that" "$(cat each.err-1)" '^=>> PBS: job killed: walltime [0-9]+ exceeded limit 1$'
+ok "the one that changed places comes next" eventually 30 runs 0,2-3,7
+is "as qstat -f shows" "$(as_user qstat -f "$n[5]" | grep -E 'Job_Name|queue =|Hold' | tr -d '\n')" "    Job_Name = x-5    queue = other    Hold_Types = n"
+touch go-{0..7}
+ok "all end but the one that is held" eventually 60 ended 0 0,2-5,7
+is "one of them in the other queue" "$(cat each-5)" "up 5 in other"
+is "the operator lets it go" "$(said as_root qrls -h o "$n[6]")" "[0]"
+ok "and it is done" eventually 30 is_in "$x" C
 done_testing

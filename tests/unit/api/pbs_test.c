@@ -478,6 +478,93 @@ TEST("who may change what of a job, and when")
 	server_done(&s);
 }
 
+TEST("an element of an array is changed as a job of its own would be")
+{
+	struct server s = lab_new();
+	static const char queued[] = "PBS 15018: Request invalid for state of job MSG=invalid state for job - QUEUED";
+	static const struct {
+		const struct caller *who;
+		const char *elements, *says;
+	} rows[] = {
+		{ &daemon_user, "{'indexes':'6-8','priority':5},{'indexes':'9','name':'b'}", "" },
+		{ &bin_user, "{'indexes':'6','priority':6}", DENIED },
+		{ &daemon_user, "{'indexes':'6-8','priority':5},{'indexes':'8','name':'b'}",
+		  "PBS 15083: Bad Job Array Request MSG=spec.elements: indexes \"8\": must be elements of the array, "
+		  "each "
+		  "in one entry" },
+		{ &daemon_user, "{'indexes':'77','priority':5}",
+		  "PBS 15083: Bad Job Array Request MSG=spec.elements: indexes \"77\": must be elements of the array, "
+		  "each in one entry" },
+		{ &daemon_user, "{'indexes':'x','priority':5}",
+		  "PBS 15083: Bad Job Array Request MSG=spec.elements: indexes \"x\": must be indexes and ranges, such "
+		  "as "
+		  "2-4,7" },
+		{ &daemon_user, "{'indexes':'6','hold':'o'}", DENIED },
+		{ &ci, "{'indexes':'6','hold':'o'}", "" },
+		{ &daemon_user, "", DENIED },
+		{ &daemon_user, "{'indexes':'5-6','hold':'o'}", DENIED },
+		{ &daemon_user, "{'indexes':'6','hold':'o'},{'indexes':'7','runNow':true}", DENIED },
+		{ &ci, "{'indexes':'7','runNow':true}", "" },
+		{ &ci, "{'indexes':'7','env':{'A':'b'}}",
+		  "PBS 15007: Unauthorized Request  MSG=operation not permitted: spec.env is its owner's word" },
+		{ &root, "", "" },
+		/* 1 and 2 run, 0 has ended. */
+		{ &daemon_user, "{'indexes':'1','suspend':true}", "" },
+		{ &daemon_user, "{'indexes':'1,3','suspend':true}", queued },
+		{ &daemon_user, "{'indexes':'1','rerunAfter':1}", "" },
+		{ &daemon_user, "{'indexes':'3','rerunAfter':1}", queued },
+		{ &daemon_user, "{'indexes':'0','rerunAfter':1}",
+		  "PBS 15018: Request invalid for state of job MSG=invalid state for job - COMPLETE" },
+		{ &daemon_user, "{'indexes':'1','shell':'/bin/sh'}",
+		  "PBS 15017: Cannot modify attribute while job running  MSG=shell" },
+		{ &daemon_user, "{'indexes':'3','shell':'/bin/sh'}", "" },
+		{ &daemon_user, "{'indexes':'2-3','resources':{'walltime':'0:30:00'}}", "" },
+		{ &daemon_user, "{'indexes':'2-3','resources':{'walltime':'0:50:00'}}", DENIED },
+		{ &ci, "{'indexes':'2-3','resources':{'walltime':'5:00:00'}}", "" },
+		{ &daemon_user, "{'indexes':'2','resources':{'nodes':'2'}}",
+		  "PBS 15017: Cannot modify attribute while job running  MSG=Resource_List" },
+		{ &daemon_user, "{'indexes':'4','resources':{'walltime':'50:00:00'}}",
+		  "PBS 15038: Job exceeds queue resource limits MSG=cannot satisfy queue max walltime requirement" },
+		{ &daemon_user, "{'indexes':'4','resources':{'walltime':'2:0:0','nodes':'2'}}", "" },
+		{ &daemon_user, "{'indexes':'4','queue':'q9'}",
+		  "PBS 15020: Unknown queue MSG=requested queue not found" },
+		{ &daemon_user, "{'indexes':'4','queue':'q2'}", "" },
+		{ &daemon_user, "{'indexes':'2,4','queue':'q2'}",
+		  "PBS 15018: Request invalid for state of job MSG=invalid state for job - RUNNING" },
+		{ &daemon_user, "{'indexes':'4','resources':{'walltime':'2:0:0','nodes':'2'}}", "" },
+	};
+	json_auto_t *job = NULL;
+	const json_t *entry;
+
+	settings(&s, "'operators':['ci@*']");
+	make_queue(&s, "q1", "'maxWalltime':'10:00:00'");
+	make_queue(&s, "q2", "");
+	CHECK_STR(
+		refusal(&s, &daemon_user, "'array':{'request':'0-9'},'elements':[{'indexes':'1','runNow':true}]"),
+		"PBS 15083: Bad Job Array Request MSG=spec.elements: single elements are altered once there are some");
+	CHECK_STR(
+		refusal(&s, &daemon_user, "'queue':'q1','resources':{'walltime':'1:00:00'},'array':{'request':'0-9'}"),
+		"");
+	set_state(&s, "1", "R','elements':{'R':'1-2','C:0':'0'},'comment':'");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *spec = xasprintf("'elements':[%s]", rows[i].elements);
+
+		CHECK_STR(change(&s, rows[i].who, "1", spec), rows[i].says);
+	}
+	job = server_ask(&s, VERB_GET, JOBS, "default", "1", NULL);
+	entry = json_array_get(jsonx_at(job, "spec.elements"), 0);
+	CHECK_STR(jsonx_str_or(entry, "resources.walltime", ""), "02:00:00");
+	CHECK_STR(jsonx_str_or(entry, "resources.nodes", ""), "2");
+	/* What the array is told holds for all. */
+	CHECK_STR(change(&s, &daemon_user, "1", "'resources':{'walltime':'0:40:00'}"), "");
+	json_decref(job);
+	job = server_ask(&s, VERB_GET, JOBS, "default", "1", NULL);
+	entry = json_array_get(jsonx_at(job, "spec.elements"), 0);
+	CHECK_STR(jsonx_str_or(entry, "resources.walltime", "none"), "none");
+	CHECK_STR(jsonx_str_or(entry, "resources.nodes", ""), "2");
+	server_done(&s);
+}
+
 TEST("a job that may not run again is not run again, and nobody's is deleted by others")
 {
 	struct server s = lab_new();

@@ -80,13 +80,13 @@ static void scene_done(struct scene *s)
 static void hold(struct scene *s, const int *elements, size_t n, size_t most, struct sbuf *left)
 {
 	struct pbs_new_pod make[8];
-	struct pbs_plan p = { .make = make, .order = &s->order, .again = -1 };
+	struct pbs_plan p = { .make = make, .again = -1 };
 
 	sbuf_reset(&s->said.heard);
 	sbuf_reset(left);
 	for (size_t i = 0; i < n; i++)
 		for (int rank = 0; rank < 2; rank++)
-			make[p.nmake++] = (struct pbs_new_pod){ elements[i], rank, 0 };
+			make[p.nmake++] = (struct pbs_new_pod){ elements[i], rank, 0, &s->order };
 	pbs_gate_hold(&s->gate, "anna/7", s->job, most, &p);
 	for (size_t i = 0; i < p.nmake; i++)
 		sbuf_addf(left, "%d.%d ", make[i].index, make[i].rank);

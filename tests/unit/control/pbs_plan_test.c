@@ -465,6 +465,48 @@ TEST("an array has pods for what runs and for what comes next")
 	check(rows, ARRAY_SIZE(rows));
 }
 
+TEST("elements that were altered alone go their own way")
+{
+	static const struct row rows[] = {
+		{ "one is held by an operator", FOUR ",'elements':[{'indexes':'1','hold':'o'}]", "", "",
+		  "Q +0/0 +2/0 +3/0" },
+		{ "one waits for its time", FOUR ",'elements':[{'indexes':'1','executionTime':'2001-09-09T01:46:50Z'}]",
+		  "", "", "Q +0/0 +2/0 +3/0 again=10" },
+		{ "one asks for two nodes", FOUR ",'elements':[{'indexes':'2','resources':{'nodes':'2'}}]", "", "",
+		  "Q +0/0 +1/0 +2/0 +2/1 +3/0" },
+		{ "a pod that waits is made anew", FOUR ",'elements':[{'indexes':'2','priority':3}]", "",
+		  "0/0:P 1/0:P 2/0:P 3/0:P", "Q -2/0" },
+		{ "two have changed places", SLOTS ",'elements':[{'indexes':'0','place':5},{'indexes':'5','place':0}]",
+		  "", "", "Q +1/0 +5/0" },
+		{ "one of them runs, and the other is not forgotten",
+		  "'array':{'request':'0-1,5','slots':3}," ONE
+		  ",'elements':[{'indexes':'0','place':5},{'indexes':'5','place':0}]",
+		  "'startCount':1,'active':[{'index':5,'state':'R','startCount':1}]", "5/0:R@G1",
+		  "R start=1 R=5 +0/0 +1/0" },
+		{ "one is run now, though nothing is started", FOUR ",'elements':[{'indexes':'2','runNow':true}]", "",
+		  "", "Q +2/0", .server = "'scheduling':false" },
+		{ "one is run before the others", SLOTS ",'elements':[{'indexes':'7','runNow':true}]", "", "",
+		  "Q +0/0 +7/0" },
+		{ "one is suspended", FOUR ",'elements':[{'indexes':'1','suspend':true}]",
+		  "'startCount':1,'active':[{'index':0,'state':'R','startCount':1},{'index':1,'state':'R',"
+		  "'startCount':1}],'elements':{'C:0':'2-3'}",
+		  "0/0:R@G1 1/0:R@G1", "R start=1 R=0-1 C:0=2-3 z1/0" },
+		{ "all are but one", FOUR ",'suspend':true,'elements':[{'indexes':'1','suspend':false}]",
+		  "'startCount':1,'active':[{'index':0,'state':'R','startCount':1},{'index':1,'state':'R',"
+		  "'startCount':1}],'elements':{'C:0':'2-3'}",
+		  "0/0:R@G1 1/0:R@G1", "R start=1 R=0-1 C:0=2-3 z0/0" },
+		{ "one is run again", FOUR ",'elements':[{'indexes':'1','rerunAfter':1}]",
+		  "'startCount':1,'active':[{'index':0,'state':'R','startCount':1},{'index':1,'state':'R',"
+		  "'startCount':1}],'elements':{'C:0':'2-3'}",
+		  "0/0:R@G1 1/0:R@G1", "R start=1 R=0 C:0=2-3" },
+		{ "one has more time", FOUR ",'elements':[{'indexes':'1','resources':{'walltime':'99'}}]",
+		  "'startCount':1,'active':[{'index':0,'state':'R','startCount':1},{'index':1,'state':'R',"
+		  "'startCount':1}],'elements':{'C:0':'2-3'}",
+		  "0/0:R@G1 1/0:R@G1<90", "R start=1 R=0-1 C:0=2-3 <1/0(99)" },
+	};
+	check(rows, ARRAY_SIZE(rows));
+}
+
 TEST("an array of a million elements is planned as quickly as a small one")
 {
 	struct scene s;

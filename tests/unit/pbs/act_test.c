@@ -2,6 +2,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/pbs_error.h"
+#include "pbs/acts.h"
 #include "pbs/qdel.h"
 #include "pbs/qhold.h"
 #include "test.h"
@@ -155,4 +156,89 @@ TEST("elements are deleted in addition to those that were, and all of them at th
 	a.arg = &order;
 	auto_free char *got = planned("{\"spec\":{}}", "", &a);
 	CHECK_STR(got, "{\"cancel\":{\"delaySeconds\":0,\"message\":\"why\",\"purge\":true}}");
+}
+
+#define SOME                                                                                                           \
+	"{\"spec\":{\"array\":{\"request\":\"0-9\"}%s},\"status\":{\"state\":\"R\",\"sequence\":7,\"elements\":"       \
+	"{\"R\":\"4-5\",\"C:0\":\"0\"},\"active\":[{\"index\":4,\"state\":\"R\",\"startCount\":1},{\"index\":5,"       \
+	"\"state\":\"S\",\"startCount\":3},{\"index\":6,\"state\":\"Q\",\"startCount\":2}]}}"
+
+TEST("what is done to some elements of an array is written as what they have instead of it")
+{
+	static const struct {
+		int (*plan)(const struct act *a, const struct act_target *t, json_t *spec, struct err *e);
+		const char *arg, *more, *elements, *want;
+	} rows[] = {
+		{ move_plan, "mcc", "", "2", "{'elements':[{'queue':'mcc','indexes':'2'}]}" },
+		{ move_plan, "mcc", "", "", "{'queue':'mcc'}" },
+		{ run_plan, "a+b/0", "", "2", "{'elements':[{'runNow':true,'runHosts':['a','b'],'indexes':'2'}]}" },
+		{ run_plan, NULL, "", "2", "{'elements':[{'runNow':true,'indexes':'2'}]}" },
+		{ suspend_plan, "suspend", "", "3-4", "{'elements':[{'suspend':true,'indexes':'4'}]}" },
+		{ suspend_plan, "suspend", "", "3", "{'elements':[{'suspend':true,'indexes':'3'}]}" },
+		{ suspend_plan, "suspend", "", "", "{'suspend':true}" },
+		{ suspend_plan, "resume", ",\"suspend\":true", "4", "{'elements':[{'suspend':false,'indexes':'4'}]}" },
+		{ suspend_plan, "resume", ",\"elements\":[{\"indexes\":\"4\",\"suspend\":true}]", "4",
+		  "{'elements':null}" },
+		{ suspend_plan, "resume", ",\"elements\":[{\"indexes\":\"4\",\"suspend\":true}]", "",
+		  "{'suspend':false,'elements':null}" },
+		{ rerun_plan, NULL, "", "5", "{'elements':[{'rerunAfter':3,'indexes':'5'}]}" },
+		{ rerun_plan, NULL, "", "",
+		  "{'elements':[{'rerunAfter':1,'indexes':'4'},{'rerunAfter':3,'indexes':'5'}]}" },
+		/* Not said to run: the server knows better. */
+		{ rerun_plan, NULL, "", "3", "{'elements':[{'rerunAfter':1,'indexes':'3'}]}" },
+		{ rerun_plan, NULL, "", "6", "{'elements':[{'rerunAfter':3,'indexes':'6'}]}" },
+		{ hold_plan, "uo", "", "3", "{'elementHold':'3','elements':[{'hold':'o','indexes':'3'}]}" },
+		{ release_plan, "o", ",\"hold\":\"uo\"", "3",
+		  "{'hold':'u','elements':[{'hold':'o','indexes':'0-2,4-9'}]}" },
+		{ release_plan, "o", ",\"elements\":[{\"indexes\":\"4\",\"hold\":\"os\"}]", "",
+		  "{'hold':'n','elements':[{'hold':'s','indexes':'4'}]}" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct act a = { .plan = rows[i].plan, .arg = rows[i].arg };
+		auto_free char *job = xasprintf(SOME, rows[i].more);
+		auto_free char *got = planned(job, rows[i].elements, &a);
+
+		for (char *c = got; *c; c++)
+			*c = *c == '"' ? '\'' : *c;
+		CHECK_STR(got, rows[i].want);
+	}
+}
+
+TEST("qalter of some elements: what they can have alone, and what they cannot")
+{
+	static const struct {
+		const char *asked, *want;
+	} rows[] = {
+		{ "{'priority':5,'resources':{'walltime':'5'}}",
+		  "{'elements':[{'priority':5,'resources':{'walltime':'5'},'indexes':'2'}]}" },
+		{ "{'hold':'us'}", "{'elementHold':'2','elements':[{'hold':'s','indexes':'2'}]}" },
+		{ "{'hold':'n','priority':1}", "{'elementHold':null,'elements':[{'priority':1,'indexes':'2'}]}" },
+		{ "{'array':{'slots':3},'priority':1}",
+		  "{'array':{'slots':3},'elements':[{'priority':1,'indexes':'2'}]}" },
+	};
+	auto_free char *job = xasprintf(SOME, "");
+	json_auto_t *parsed = parse(job);
+	struct act_target t;
+	struct err e = ERR_INIT;
+	json_auto_t *spec = json_object();
+	json_auto_t *depend = parse("{\"dependencies\":[]}");
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *text = xstrdup(rows[i].asked);
+		json_auto_t *asked = NULL;
+		auto_free char *got = NULL;
+
+		for (char *c = text; *c; c++)
+			*c = *c == '\'' ? '"' : *c;
+		asked = parse(text);
+		got = planned(job, "2", &(struct act){ .plan = alter_plan, .arg = asked });
+		for (char *c = got; *c; c++)
+			*c = *c == '"' ? '\'' : *c;
+		CHECK_STR(got, rows[i].want);
+	}
+	CHECK_INT(act_target_read(&t, parsed, true, "2", &e), 0);
+	CHECK_INT(alter_plan(&(struct act){ .arg = depend }, &t, spec, &e), -1);
+	CHECK(strstr(e.text, "PBS 15004: Invalid request MSG=dependencies is the same for all elements") != NULL);
+	act_target_done(&t);
 }
