@@ -34,9 +34,10 @@ struct pbs_row {
 	struct pbs_run run;
 	/* of an array */
 	const char *request, *held;
-	const char *element_tail;            /* the part of the tail that elements have alike */
-	json_t *elements, *active, *altered; /* status.elements, status.active, spec.elements */
-	char text[];                         /* all these: a walk over the board is a walk over memory */
+	const char *element_tail;          /* the part of the tail that elements have alike */
+	json_t *elements, *active, *ended; /* of its status */
+	json_t *altered;                   /* spec.elements */
+	char text[];                       /* all these: a walk over the board is a walk over memory */
 };
 
 struct pbs_board;
@@ -79,7 +80,7 @@ struct pbs_element_set {
 
 struct pbs_elements {
 	int64_t rv; /* of the row it was made from */
-	struct pbs_set all, held, active;
+	struct pbs_set all, held, active, past;
 	struct pbs_element_set *sets;
 	size_t n, cap;
 };
@@ -90,6 +91,8 @@ char pbs_element_state(const struct pbs_elements *el, const struct pbs_row *r, i
 		       const struct pbs_element_set **ret);
 /* What status.active says of it, or NULL. */
 const json_t *pbs_element_active(const struct pbs_elements *el, const struct pbs_row *r, int index);
+/* The same of status.ended. */
+const json_t *pbs_element_ended(const struct pbs_elements *el, const struct pbs_row *r, int index);
 void pbs_element_line(struct api *api, struct kubelet *k, const struct pbs_elements *el, const struct pbs_row *r,
 		      int index, int64_t now, struct sbuf *out);
 /* The element as a PBSJob of its own: changes the array's object. */

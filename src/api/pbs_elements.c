@@ -11,23 +11,32 @@
 #include "base/mem.h"
 #include "kinds/pbs_element.h"
 #include "kinds/pbs_id.h"
+#include "kinds/pbs_values.h"
 
 #define ID_BYTES 400
+
+static void read_entries(const json_t *list, struct pbs_set *ret)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach ((json_t *)list, i, v) {
+		int index = (int)jsonx_int_or(v, "index", 0);
+
+		pbs_set_add(ret, index, index);
+	}
+}
 
 void pbs_elements_read(struct pbs_elements *el, const struct pbs_row *r)
 {
 	const char *key;
 	json_t *v;
-	size_t i;
 
 	*el = (struct pbs_elements){ .rv = r->rv };
 	pbs_element_read(r->request, &el->all);
 	pbs_element_read(r->held, &el->held);
-	json_array_foreach (r->active, i, v) {
-		int index = (int)jsonx_int_or(v, "index", 0);
-
-		pbs_set_add(&el->active, index, index);
-	}
+	read_entries(r->active, &el->active);
+	read_entries(r->ended, &el->past);
 	json_object_foreach (r->elements, key, v) {
 		struct pbs_element_set set = { .state = *key };
 		int64_t status;
@@ -44,23 +53,34 @@ void pbs_elements_done(struct pbs_elements *el)
 	pbs_set_done(&el->all);
 	pbs_set_done(&el->held);
 	pbs_set_done(&el->active);
+	pbs_set_done(&el->past);
 	for (size_t i = 0; i < el->n; i++)
 		pbs_set_done(&el->sets[i].set);
 	free(el->sets);
 	*el = (struct pbs_elements){ 0 };
 }
 
-const json_t *pbs_element_active(const struct pbs_elements *el, const struct pbs_row *r, int index)
+static const json_t *entry_of(const json_t *list, const struct pbs_set *set, int index)
 {
 	json_t *v;
 	size_t i;
 
-	if (!pbs_set_has(&el->active, index))
+	if (!pbs_set_has(set, index))
 		return NULL;
-	json_array_foreach (r->active, i, v)
+	json_array_foreach ((json_t *)list, i, v)
 		if (jsonx_int_or(v, "index", -1) == index)
 			return v;
 	return NULL;
+}
+
+const json_t *pbs_element_active(const struct pbs_elements *el, const struct pbs_row *r, int index)
+{
+	return entry_of(r->active, &el->active, index);
+}
+
+const json_t *pbs_element_ended(const struct pbs_elements *el, const struct pbs_row *r, int index)
+{
+	return entry_of(r->ended, &el->past, index);
 }
 
 /* For a time of its own. */
@@ -140,21 +160,32 @@ static struct pbs_row *own_row(struct api *api, const struct pbs_row *r, int ind
 	return view == job ? NULL : pbs_row_new(r->ns, r->name, view);
 }
 
+static void read_used(const json_t *run, struct pbs_used *ret)
+{
+	const json_t *used = json_object_get(run, "resourcesUsed");
+
+	pbs_time_parse(jsonx_str_or(used, "cput", ""), &ret->cput);
+	pbs_time_parse(jsonx_str_or(used, "walltime", ""), &ret->walltime);
+}
+
 static void add_line(struct api *api, struct kubelet *k, const struct pbs_elements *el, const struct pbs_row *r,
 		     int index, int64_t now, struct sbuf *out)
 {
 	const json_t *active = pbs_element_active(el, r, index);
+	const json_t *run = active ? active : pbs_element_ended(el, r, index);
 	size_t alike = strcspn(r->element_tail, "\n");
 	const struct pbs_element_set *set;
 	char state = pbs_element_state(el, r, index, &set);
 	struct pbs_used used = { .cput = -1, .walltime = -1 };
 
 	if (active) {
-		struct pbs_run run;
+		struct pbs_run live;
 
-		pbs_run_read(&run, active);
-		pbs_run_used(api, k, r->ns, &run, now, &used);
-		pbs_run_done(&run);
+		pbs_run_read(&live, active);
+		pbs_run_used(api, k, r->ns, &live, now, &used);
+		pbs_run_done(&live);
+	} else if (run) {
+		read_used(run, &used);
 	}
 	add_id(r, index, out);
 	sbuf_addc(out, '\t');
@@ -168,13 +199,13 @@ static void add_line(struct api *api, struct kubelet *k, const struct pbs_elemen
 	if (used.walltime >= 0)
 		sbuf_addf(out, "%lld", (long long)used.walltime);
 	sbuf_addc(out, '\t');
-	if (json_is_integer(json_object_get(active, "sessionId")))
-		sbuf_addf(out, "%lld", (long long)jsonx_int_or(active, "sessionId", 0));
+	if (json_is_integer(json_object_get(run, "sessionId")))
+		sbuf_addf(out, "%lld", (long long)jsonx_int_or(run, "sessionId", 0));
 	sbuf_addc(out, '\t');
 	sbuf_add(out, r->element_tail, alike);
-	add_field(out, active, "execHost");
-	add_field(out, active, "execGpus");
-	sbuf_addc(out, '\t'); /* comments are the array's */
+	add_field(out, run, "execHost");
+	add_field(out, run, "execGpus");
+	add_field(out, run, "comment"); /* others are the array's */
 	sbuf_adds(out, r->element_tail + alike + 1);
 }
 
@@ -210,10 +241,11 @@ static json_t *holds_of(const json_t *spec, int index)
 
 void pbs_element_object(json_t *job, const struct pbs_elements *el, const struct pbs_row *r, int index)
 {
-	static const char *const of_array[] = { "elements",   "active",        "startTime",     "startCount",
-						"execHost",   "execGpus",      "sessionId",     "pods",
-						"exitStatus", "resourcesUsed", "completionTime" };
+	static const char *const of_array[] = { "elements",   "active",        "startTime",      "startCount",
+						"execHost",   "execGpus",      "sessionId",      "pods",
+						"exitStatus", "resourcesUsed", "completionTime", "ended" };
 	const json_t *active = pbs_element_active(el, r, index);
+	const json_t *run = active ? active : pbs_element_ended(el, r, index);
 	auto_sbuf struct sbuf id = SBUF(ID_BYTES);
 	const struct pbs_element_set *set;
 	char state[2] = { pbs_element_state(el, r, index, &set), '\0' };
@@ -229,7 +261,7 @@ void pbs_element_object(json_t *job, const struct pbs_elements *el, const struct
 	json_object_set_new(status, "state", json_string(state));
 	if (set && set->ended)
 		json_object_set_new(status, "exitStatus", json_integer(set->exit_status));
-	json_object_foreach ((json_t *)active, key, v)
+	json_object_foreach ((json_t *)run, key, v)
 		if (!streq(key, "index"))
 			json_object_set(status, key, v);
 	holds = holds_of(json_object_get(job, "spec"), index);

@@ -310,6 +310,7 @@ struct pbs_row *pbs_row_new(const char *ns, const char *name, const json_t *job)
 		pbs_elements(json_object_get(job, "spec"), &r->jobs, &e);
 		r->elements = json_incref(jsonx_at(job, "status.elements"));
 		r->active = json_incref(jsonx_at(job, "status.active"));
+		r->ended = json_incref(jsonx_at(job, "status.ended"));
 		r->altered = json_incref(jsonx_at(job, "spec.elements"));
 	} else if (is_live(r->state)) {
 		pbs_run_read(&r->run, json_object_get(job, "status"));
@@ -323,6 +324,7 @@ void pbs_row_free(struct pbs_row *r)
 	json_decref(r->elements);
 	json_decref(r->altered);
 	json_decref(r->active);
+	json_decref(r->ended);
 	free(r);
 }
 

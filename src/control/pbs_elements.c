@@ -11,6 +11,8 @@
 #include "kinds/pbs_element.h"
 
 #define NOT_RUN "C" /* in status.elements: ended without having run */
+/* Ended elements whose run is still told of: whoever keeps accounts has heard of it by then. */
+#define ENDED_MOST 64
 
 /* Elements that ended in the same way. */
 struct outcome {
@@ -374,6 +376,45 @@ static void write_unit(json_t *active, struct pbs_unit *u)
 	json_array_append(active, u->run);
 }
 
+/* An entry of status.ended. */
+static void write_end(const struct elements *x, json_t *ended, const struct pbs_unit *u)
+{
+	const struct pod_facts *p = u->now ? u->now[0] : NULL;
+	json_t *entry = jsonx_copy(u->run);
+
+	json_object_del(entry, "state");
+	json_object_set_new(entry, "startCount", json_integer(u->start_count));
+	json_object_set_new(entry, "exitStatus", json_integer(u->exit));
+	pbs_set_time(entry, "completionTime", p && p->finished ? p->finished : x->w->v->now);
+	if (u->exit < 0 && *u->why)
+		json_object_set_new(entry, "comment", jsonx_string(u->why));
+	json_array_append_new(ended, entry);
+}
+
+/* Those that have ended now, and the last of those before them. */
+static void write_ended(const struct elements *x)
+{
+	json_t *ended = json_array();
+	size_t first = 0;
+	json_t *old;
+	size_t i;
+
+	json_array_foreach (json_object_get(x->w->status, "ended"), i, old)
+		if (time_at(old, "completionTime") + x->w->v->set->keep > x->w->v->now)
+			json_array_append(ended, old);
+	first = json_array_size(ended);
+	for (i = 0; i < x->nunits; i++)
+		if (x->units[i].state == 'C' && x->units[i].has_exit && x->units[i].start_count)
+			write_end(x, ended, &x->units[i]);
+	for (; first > 0 && json_array_size(ended) > ENDED_MOST; first--)
+		json_array_remove(ended, 0);
+	if (json_array_size(ended))
+		json_object_set(x->w->status, "ended", ended);
+	else
+		json_object_del(x->w->status, "ended");
+	json_decref(ended);
+}
+
 /* True if one of them runs. */
 static bool write_all(struct elements *x)
 {
@@ -392,6 +433,7 @@ static bool write_all(struct elements *x)
 		if (strchr("RSE", u->state))
 			pbs_set_add(&running, u->index, u->index);
 	}
+	write_ended(x);
 	write_set(elements, "R", &running);
 	for (size_t i = 0; i < x->noutcomes; i++)
 		write_set(elements, x->outcomes[i].key, &x->outcomes[i].set);

@@ -91,11 +91,10 @@ static void finish(struct pbs_work *w, struct pbs_unit *u, int code, const struc
 	u->has_exit = true;
 	u->exit = code;
 	if (by)
-		pbs_say_end(by, jsonx_str_or(w->spec, "resources.walltime", ""), u->why, sizeof(u->why));
+		pbs_say_end(by, jsonx_str_or(u->spec, "resources.walltime", ""), u->why, sizeof(u->why));
 	pbs_holder(w->v->job, u->index, holder, sizeof(holder));
 	pbs_slots_hold(w->v->slots, holder, NULL);
-	if (u->index < 0)
-		json_object_set_new(u->run, "resourcesUsed", pbs_used(p, time_at(u->run, "startTime")));
+	json_object_set_new(u->run, "resourcesUsed", pbs_used(p, time_at(u->run, "startTime")));
 }
 
 /* It waits again, as the run that comes after this one. */

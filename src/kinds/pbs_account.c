@@ -86,11 +86,16 @@ void pbs_account_text(const json_t *job, const json_t *run, const struct pbs_acc
 {
 	int64_t queued = moment(job, "status.queueTime");
 	int64_t session = jsonx_int_or(run, "sessionId", 0);
+	const char *title = jsonx_str_or(job, "spec.name", "");
+	json_t *index = json_object_get(run, "index"); /* of an element */
+	auto_free char *name = json_is_integer(index)
+				       ? xasprintf("%s-%lld", title, (long long)json_integer_value(index))
+				       : xstrdup(title);
 
 	pbs_account_add(out, "user", jsonx_str_or(job, "spec.owner", ""));
 	pbs_account_add(out, "group", jsonx_str_or(job, "status.egroup", ""));
 	pbs_account_add(out, "account", jsonx_str_or(job, "spec.account", ""));
-	pbs_account_add(out, "jobname", jsonx_str_or(job, "spec.name", ""));
+	pbs_account_add(out, "jobname", name);
 	pbs_account_add(out, "queue", jsonx_str_or(job, "spec.queue", "batch"));
 	add_moment(out, "ctime", moment(job, "metadata.creationTimestamp"));
 	add_moment(out, "qtime", queued >= 0 ? queued : moment(job, "metadata.creationTimestamp"));

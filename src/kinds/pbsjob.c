@@ -224,6 +224,18 @@ static const struct field active_fields[] = {
 static const struct message active =
 	MESSAGE("dev.stoker.v1.PBSActiveElement", active_fields, .doc = "An element of an array that runs.");
 
+static const struct field ended_fields[] = {
+	F(0, "index", INT32, .doc = "Which element."),
+	F(0, "exitStatus", INT32, .doc = "As that of a job."),
+	FIELDS_RUN,
+	F(0, "completionTime", TIME, .doc = "When it ended."),
+	F(0, "comment", STRING, .doc = "Why it was ended, or not begun, if it did not end by itself."),
+	FM(0, "resourcesUsed", STRING, .doc = "What it used: cput, mem, vmem, walltime."),
+};
+
+static const struct message ended =
+	MESSAGE("dev.stoker.v1.PBSEndedElement", ended_fields, .doc = "An element of an array that has run.");
+
 static const struct field status_fields[] = {
 	F(0, "state", STRING, .values = "Q|H|W|T|R|S|E|C",
 	  .doc = "Q queued, H held, W waiting for a time, T moving, R running, S suspended, E ending, C completed."),
@@ -242,6 +254,7 @@ static const struct field status_fields[] = {
 	   .doc = "Elements of an array that do not wait any more: the indexes by state, R, or C and the exit status, "
 		  "such as C:0: 0-99,103; C alone: deleted before they ran."),
 	FL(0, "active", OBJECT, .msg = &active, .doc = "Elements of an array that have been started and not ended."),
+	FL(0, "ended", OBJECT, .msg = &ended, .doc = "Elements of an array that ended last; of all others only how."),
 	FM(0, "parents", STRING,
 	   .doc = "How jobs that it waits for ended: elements started, ended, ended well and all, by the job's "
 		  "number."),

@@ -75,6 +75,7 @@ static void add_life(struct lines *l, const json_t *job, const char *server)
 	int64_t start = moment(job, "status.startTime");
 	int64_t end = moment(job, "status.completionTime");
 	auto_attributes struct pbs_attributes a = { 0 };
+	const char *host = jsonx_str(job, "status.execHost");
 	const char *owner;
 
 	pbs_attributes_of(job, &(struct pbs_view){ .server = server, .now = clock_wall(), .host_style = 6 }, &a);
@@ -84,7 +85,8 @@ static void add_life(struct lines *l, const json_t *job, const char *server)
 	    xasprintf("Job Queued at request of %s, owner = %s, job name = %s, queue = %s", owner, owner,
 		      jsonx_str_or(job, "spec.name", ""), queue));
 	add(l, made, 'A', xasprintf("queue=%s", queue));
-	add(l, start, 'S', xasprintf("Job Run on %s", jsonx_str_or(job, "status.execHost", "")));
+	if (host) /* an array has none */
+		add(l, start, 'S', xasprintf("Job Run on %s", host));
 	add(l, start, 'A', account_text(job, false));
 	add(l, end, 'S', end_text(&a));
 	add(l, end, 'S', xasprintf("dequeuing from %s, state COMPLETE", queue));

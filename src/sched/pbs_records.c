@@ -127,9 +127,28 @@ static const json_t *find_element(const json_t *active, int index)
 	return NULL;
 }
 
+/* Of one that ended it is still told how it ran. */
+static void follow_ended(struct look *l, const json_t *entry)
+{
+	int index = (int)jsonx_int_or(entry, "index", 0);
+	int64_t starts = jsonx_int_or(find_element(l->seen->active, index), "startCount", 0);
+	struct pbs_account_end end = { .at = moment(entry, "completionTime"),
+				       .has_exit = true,
+				       .exit = jsonx_int_or(entry, "exitStatus", 0),
+				       .used = json_object_get(entry, "resourcesUsed") };
+
+	if (pbs_set_has(&l->seen->done, index))
+		return;
+	follow_runs(l, index, entry, starts, jsonx_int_or(entry, "startCount", 1) - 1);
+	tell_end(l, index, entry, &end, end.at);
+	pbs_set_add(&l->seen->done, index, index);
+}
+
+/* Of one that ended earlier, only how. */
 static void end_element(const struct look *l, int index, const char *outcome)
 {
-	const json_t *run = find_element(l->seen->active, index);
+	const json_t *old = find_element(l->seen->active, index);
+	json_auto_t *run = old ? jsonx_copy(old) : json_pack("{s:i}", "index", index);
 	int64_t start = moment(run, "startTime");
 	struct pbs_account_end end = { .at = l->now };
 	json_auto_t *used = NULL;
@@ -175,6 +194,8 @@ static void follow_elements(struct look *l)
 
 		follow_runs(l, index, entry, starts, starts - (json_object_get(old, "startTime") != NULL));
 	}
+	json_array_foreach (json_object_get(l->status, "ended"), i, entry)
+		follow_ended(l, entry);
 	json_object_foreach (json_object_get(l->status, "elements"), outcome, v)
 		if (*outcome == 'C')
 			follow_outcome(l, outcome, json_string_value(v));

@@ -171,7 +171,8 @@ ok "one that was run again and deleted says so" until_true records_are "$D" DEQR
 ok "what never ran has no end" until_true records_are "$G" DQ
 ok "nor what the server deleted" until_true records_are "$R" AQ
 like "an end says all" "$(cat "$DATA"/accounting/pbs/2* | grep ";E;$A\\.")" ' exec_host=.*/0-1 .* end=[0-9]+ Exit_status=3 .*resources_used.walltime=00:00:0'
-like "no element is twice in them" "$(records "$Z")" '^E{1,12}QS{1,12}$'
+ok "each element is in them, once" until_true records_are "$Z" EEEEEEEEEEEEQSSSSSSSSSSSS
+like "with what it used, and under its own name" "$(cat "$DATA"/accounting/pbs/2* | grep ";E;$Z\\[7\\]")" ' jobname=nz-7 .* exec_host=.* end=[0-9]+ Exit_status=0 .*resources_used.walltime=00:00:0'
 
 # What has ended is shown for a time.
 kubectl patch pbsserver default --type merge -p '{"spec":{"keepCompletedSeconds":0}}' >/dev/null

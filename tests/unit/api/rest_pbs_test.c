@@ -190,6 +190,16 @@ TEST("elements of an array stand as the array's status says")
 	check_fields(&f, "?ids=2[3]", 8, "99");
 	check_fields(&f, "?ids=2[3]", 13, "G2/0");
 	check_fields(&f, "?ids=2", 5, "R");
+	/* Of one that has ended lately there is more to say. */
+	set_status(&f, "2",
+		   "'state':'R','elements':{'C:0':'1','C:271':'2'},'ended':[{'index':2,'exitStatus':271,'execHost':"
+		   "'G2/1','startTime':'2027-01-15T07:59:00Z','completionTime':'2027-01-15T07:59:30Z','resourcesUsed':{"
+		   "'cput':'00:00:07','walltime':'00:00:30'},'sessionId':98}]");
+	check_fields(&f, "?ids=2[2]", 5, "C");
+	check_fields(&f, "?ids=2[2]", 6, "7");
+	check_fields(&f, "?ids=2[2]", 7, "30");
+	check_fields(&f, "?ids=2[2]", 8, "98");
+	check_fields(&f, "?ids=2[2]", 13, "G2/1");
 	clock_fake(0);
 	front_done(&f);
 }

@@ -174,6 +174,8 @@ static void say_status(const json_t *status, struct sbuf *out)
 	static const char *const fields[][2] = { { "startCount", "start" }, { "exitStatus", "exit" },
 						 { "execHost", "host" },    { "execGpus", "gpus" },
 						 { "elements", "" },        { "sessionId", "session" } };
+	json_t *ended;
+	size_t n;
 
 	sbuf_adds(out, jsonx_str_or(status, "state", "-"));
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
@@ -188,6 +190,10 @@ static void say_status(const json_t *status, struct sbuf *out)
 		json_object_foreach ((json_t *)v, key, part)
 			sbuf_addf(out, " %s=%s", key, json_string_value(part));
 	}
+	json_array_foreach (json_object_get(status, "ended"), n, ended)
+		sbuf_addf(out, " %lld:%lld/%s", (long long)jsonx_int_or(ended, "index", -1),
+			  (long long)jsonx_int_or(ended, "exitStatus", -1),
+			  jsonx_str_or(ended, "resourcesUsed.walltime", "-"));
 }
 
 static void say_plan(const struct pbs_plan *p, struct sbuf *out)
@@ -427,17 +433,17 @@ TEST("an array has pods for what runs and for what comes next")
 		{ "one has ended, the next gets a pod", SLOTS,
 		  "'state':'R','startTime':'2001-09-09T01:46:40Z','startCount':1,"
 		  "'elements':{'R':'0'},'active':[{'index':0,'state':'R','startCount':1}]",
-		  "0/0:F@G1!3 1/0:P", "Q start=1 C:3=0" },
+		  "0/0:F@G1!3 1/0:P", "Q start=1 C:3=0 0:3/00:00:00" },
 		{ "whose own goes then", SLOTS, "'state':'R','startTime':'x','startCount':1,'elements':{'C:3':'0'}",
 		  "0/0:F@G1!3 1/0:P", "Q start=1 C:3=0 +2/0 -0/0" },
 		{ "others run", FOUR,
 		  "'startTime':'x','startCount':1,'elements':{'R':'1-2','C:0':'0'},'active':[{'index':2,'state':'R',"
 		  "'startCount':1},{'index':1,'state':'R','startCount':1}]",
-		  "2/0:S@G1 1/0:R@G1 3/0:P", "R start=1 R=1 C:0=0,2" },
+		  "2/0:S@G1 1/0:R@G1 3/0:P", "R start=1 R=1 C:0=0,2 2:0/00:00:00" },
 		{ "the last one ends", FOUR,
 		  "'startTime':'x','startCount':1,'elements':{'R':'3','C:0':'0-2'},'active':[{'index':3,'state':'R',"
 		  "'startCount':1}]",
-		  "3/0:F@G1!4", "C start=1 exit=4 C:0=0-2 C:4=3" },
+		  "3/0:F@G1!4", "C start=1 exit=4 C:0=0-2 C:4=3 3:4/00:00:00" },
 		{ "one is to be run again", FOUR,
 		  "'startTime':'x','startCount':1,'elements':{'R':'3','C:0':'0-2'},'active':[{'index':3,'state':'R',"
 		  "'startCount':1}]",
@@ -457,7 +463,7 @@ TEST("an array has pods for what runs and for what comes next")
 		{ "and has ended", FOUR ",'cancel':{'elements':'0-1'}",
 		  "'startTime':'x','startCount':1,'elements':{'R':'0','C':'1'},'active':[{'index':0,'state':'E',"
 		  "'startCount':1}]",
-		  "2/0:P 3/0:P", "Q start=1 C=1 C:271=0" },
+		  "2/0:P 3/0:P", "Q start=1 C=1 C:271=0 0:271/00:00:00" },
 		{ "all are deleted", FOUR ",'cancel':{}", "", "0/0:P", "C C=0-3" },
 		{ "fewer slots than before", "'array':{'request':'0-9','slots':1}," ONE, "", "0/0:P 1/0:P", "Q -1/0" },
 		{ "nonsense", "'array':{'request':'x'}," ONE, "", "", "C exit=-1" },

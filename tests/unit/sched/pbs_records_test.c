@@ -139,6 +139,30 @@ TEST("elements of an array start and end each for itself")
 	sbuf_done(&h.out);
 }
 
+#define ENDED                                                                                                          \
+	"{'index':2,'exitStatus':3,'startCount':1,'execHost':'n1/0','sessionId':77," START "," END                     \
+	",'resourcesUsed':{'cput':'00:00:07','walltime':'00:01:10'}}"
+
+TEST("an element that has ended has all of its records, once")
+{
+	static const char array[] = ",'array':{'request':'0-3'}";
+	struct heard h = { .out = SBUF(65536), .texts = true };
+	struct pbs_seen seen = { 0 };
+
+	/* It was too fast to be seen running. */
+	see(&seen, &h, array, ",'state':'R','elements':{'C:3':'2'},'ended':[" ENDED "]",
+	    "Q;7.G;0 queue=batch\n"
+	    "S;7[2].G;1794995210 user=anna jobname=train-2 queue=batch ctime=1794995200 qtime=1794995200 "
+	    "start=1794995210 owner=anna exec_host=n1/0 Resource_List.nodect=1\n"
+	    "E;7[2].G;1794995280 user=anna jobname=train-2 queue=batch ctime=1794995200 qtime=1794995200 "
+	    "start=1794995210 owner=anna exec_host=n1/0 Resource_List.nodect=1 session=77 end=1794995280 Exit_status=3 "
+	    "resources_used.cput=00:00:07 resources_used.walltime=00:01:10\n");
+	see(&seen, &h, array, ",'state':'R','elements':{'C:3':'2'},'ended':[" ENDED "]", "");
+	see(&seen, &h, array, ",'state':'R','elements':{'C:3':'2'}", "");
+	pbs_seen_done(&seen);
+	sbuf_done(&h.out);
+}
+
 TEST("a line says again which record it is")
 {
 	struct pbs_record r = { .type = 'S',
