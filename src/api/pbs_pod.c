@@ -33,7 +33,7 @@ static int find_job(struct api *api, const char *ns, const json_t *pod, json_t *
 
 	if (!k || !pbs_is_job(k))
 		return refuse(pod, "no PBSJob controls this one", e);
-	if (stored_get(api, &api_pbs(api)->job_kind, ns, jsonx_str_or(ref, "name", ""), ret, e) < 0) {
+	if (stored_see(api, &api_pbs(api)->job_kind, ns, jsonx_str_or(ref, "name", ""), ret, e) < 0) {
 		if (e->kind != ERR_NOT_FOUND)
 			return -1;
 		return refuse(pod, "its PBSJob is gone", e);

@@ -77,7 +77,7 @@ static void find_uids(struct api *api, const char *ns, struct pbs_run *run)
 		json_auto_t *pod = NULL;
 		struct err e = ERR_INIT;
 
-		if (stored_get(api, &k, ns, run->pods[i], &pod, &e) == 0)
+		if (stored_see(api, &k, ns, run->pods[i], &pod, &e) == 0)
 			run->uids[i] = xstrdup(jsonx_str_or(pod, "metadata.uid", ""));
 	}
 	run->uids_known = true;

@@ -61,8 +61,11 @@ static int climb(struct api *api, const char *ns, const json_t *obj, struct queu
 			above->walltime = qs->above.walltime;
 		return 0;
 	}
-	if (says_something(r.body) && object_parse(r.body, ret_obj, e) < 0)
-		return -1;
+	if (says_something(r.body)) {
+		*ret_obj = store_recent_at(api_store(api), r.rv);
+		if (!*ret_obj && object_parse(r.body, ret_obj, e) < 0)
+			return -1;
+	}
 	take(above, *ret_obj);
 	if (*ret_obj && pod_owner_controller(*ret_obj))
 		return 0;

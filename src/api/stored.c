@@ -36,6 +36,19 @@ int stored_get(struct api *api, struct stored_kind *k, const char *ns, const cha
 	return 0;
 }
 
+int stored_see(struct api *api, struct stored_kind *k, const char *ns, const char *name, json_t **ret, struct err *e)
+{
+	json_t *obj;
+
+	if (stored_resolve(api, k, e) < 0)
+		return -1;
+	obj = store_recent(api_store(api), k->number, ns, name);
+	if (!obj)
+		return stored_get(api, k, ns, name, ret, e);
+	*ret = obj;
+	return 0;
+}
+
 /* A label may use such a word too: what it means is for those who asked. */
 static bool is_marked(struct str body)
 {

@@ -19,6 +19,8 @@ struct stored_kind {
 int stored_resolve(struct api *api, struct stored_kind *k, struct err *e);
 /* Decoded, a new reference.  ERR_NOT_FOUND has no text. */
 int stored_get(struct api *api, struct stored_kind *k, const char *ns, const char *name, json_t **ret, struct err *e);
+/* The same, but perhaps everybody's: it may not be changed. */
+int stored_see(struct api *api, struct stored_kind *k, const char *ns, const char *name, json_t **ret, struct err *e);
 /* A namespace if it has anything that admission goes by: labels of Pod Security, an owner, a queue, a deletion; most
  * have not, need not be decoded, and give NULL.  Borrowed until the next api_call(), within which it is read once.
  * ERR_NOT_FOUND has no text. */

@@ -15,7 +15,7 @@ static bool is_given(const json_t *card, card_set given)
 
 double card_part(const json_t *node, card_set given, int64_t mib)
 {
-	json_auto_t *cards = node ? cards_of_node(node) : NULL;
+	json_auto_t *cards = node && mib > 0 ? cards_of_node(node) : NULL;
 	const json_t *card;
 	size_t i;
 

@@ -409,6 +409,9 @@ void tally_see(struct tally *t, const json_t *pod, int64_t now)
 	struct tally_pod *p;
 	struct pod_work pw;
 
+	/* Those that wait are in no account. */
+	if (!*jsonx_str_or(pod, "spec.nodeName", "") && !find(t, jsonx_str_or(pod, "metadata.uid", "")))
+		return;
 	pod_work_read(pod, &pw);
 	p = follow(t, pod, &pw, false);
 	if (p && pw.ended)

@@ -68,6 +68,8 @@ int64_t store_oldest(const struct store *s);
 int store_get(struct store *s, int kind, const char *ns, const char *name, struct record *ret, struct err *e);
 /* The object itself (a new reference), if it was written a moment ago; NULL: store_get() knows. */
 json_t *store_recent(struct store *s, int kind, const char *ns, const char *name);
+/* The same by its revision, which must be committed or of this turn. */
+json_t *store_recent_at(struct store *s, int64_t rv);
 /* One revision by its number, superseded or not, while history keeps it; ERR_NOT_FOUND otherwise. */
 int store_at(struct store *s, int64_t rv, struct record *ret, struct err *e);
 bool store_exists(struct store *s, int kind, const char *ns, const char *name);

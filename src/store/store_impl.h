@@ -108,6 +108,7 @@ struct store {
 	struct {
 		struct recent_slot *slots; /* by revision; NULL: none are kept */
 		size_t bytes;
+		int64_t seen; /* those up to this revision go next */
 		struct loop_timer timer;
 	} recent;
 

@@ -27,8 +27,26 @@ TEST("the newest state of what was just written is at hand")
 	CHECK_STR(data_of(&f, f.pods, "x"), "-");
 	CHECK_STR(data_of(&f, f.pods, "y"), "other");
 	f.s->recent.timer.fire(f.s);
+	f.s->recent.timer.fire(f.s);
 	CHECK_STR(data_of(&f, f.pods, "y"), "-");
 	CHECK_STR(util_get(&f, f.pods, "a", "y"), "other");
+	util_done(&f);
+}
+
+TEST("whenever it is written, it is at hand for a while")
+{
+	struct fixture f = util_new();
+
+	util_put(&f, f.pods, "a", "x", "one");
+	f.s->recent.timer.fire(f.s);
+	CHECK_STR(data_of(&f, f.pods, "x"), "one");
+	util_put(&f, f.pods, "a", "y", "two");
+	f.s->recent.timer.fire(f.s);
+	CHECK_STR(data_of(&f, f.pods, "x"), "-");
+	CHECK_STR(data_of(&f, f.pods, "y"), "two");
+	f.s->recent.timer.fire(f.s);
+	CHECK_STR(data_of(&f, f.pods, "y"), "-");
+	CHECK(!f.s->recent.slots);
 	util_done(&f);
 }
 
