@@ -37,6 +37,7 @@ static void kept_free(struct kept *k)
 	free(k->uid);
 	free(k->owner);
 	free(k->job);
+	json_decref(k->doc);
 	free(k);
 }
 
@@ -62,6 +63,8 @@ json_t *kept_owner(const struct logs *l, const struct kept *k)
 	struct err e = ERR_INIT;
 	json_t *doc = NULL;
 
+	if (k->doc)
+		return json_incref(k->doc);
 	if (file_read(path, LOGS_OWNER_MAX, &text, &e) == 0 &&
 	    jsonx_parse(text.p ? text.p : "", text.n, NULL, NULL, &doc, &e) == 0 && json_is_object(doc))
 		return doc;
@@ -69,15 +72,16 @@ json_t *kept_owner(const struct logs *l, const struct kept *k)
 	return json_pack("{s:s, s:s, s:s}", "namespace", k->ns, "pod", k->pod, "uid", k->uid);
 }
 
-static int owner_write(const struct logs *l, const struct kept *k, const json_t *doc, struct err *e)
+/* A new one in its place, unless there was none. */
+static int owner_write(const struct logs *l, const struct kept *k, const json_t *doc, bool first, struct err *e)
 {
 	auto_sbuf struct sbuf text = SBUF(LOGS_OWNER_MAX);
 	auto_free char *path = owner_path(l, k);
-	auto_free char *new = xasprintf("%s.new", path);
-	auto_close int fd = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	auto_free char *new = first ? NULL : xasprintf("%s.new", path);
+	auto_close int fd = open(first ? path : new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 
 	jsonx_dump(doc, &text);
-	if (fd < 0 || write(fd, text.p, text.n) != (ssize_t)text.n || rename(new, path) < 0)
+	if (fd < 0 || write(fd, text.p, text.n) != (ssize_t)text.n || (!first && rename(new, path) < 0))
 		return err_errno(e, ERR_INTERNAL, "write %s", path);
 	return 0;
 }
@@ -92,7 +96,7 @@ static int owner_rewrite(const struct logs *l, const struct kept *k, const json_
 	jsonx_dump(doc, &text);
 	if (fd >= 0 && pwrite(fd, text.p, text.n, 0) == (ssize_t)text.n && ftruncate(fd, (off_t)text.n) == 0)
 		return 0;
-	return owner_write(l, k, doc, e);
+	return owner_write(l, k, doc, false, e);
 }
 
 /* The job a pod works for, where its labels say more than its owner: a CronJob's or a TFJob's pods carry it. */
@@ -300,10 +304,11 @@ static int kept_begin(struct logs *l, const json_t *pod, struct kept **ret, stru
 	if (file_make_dirs(path, 0700, e) < 0)
 		return -1;
 	k = kept_add(l, ns, dir, doc);
-	if (owner_write(l, k, doc, e) < 0) {
+	if (owner_write(l, k, doc, true, e) < 0) {
 		kept_forget(l, k);
 		return -1;
 	}
+	k->doc = json_incref(doc);
 	*ret = k;
 	return 0;
 }
@@ -319,6 +324,10 @@ static void set_ended(struct logs *l, struct kept *k, int64_t when)
 		json_object_set_new(doc, "ended", json_integer(when));
 	else
 		json_object_del(doc, "ended");
+	if (when) {
+		json_decref(k->doc);
+		k->doc = NULL;
+	}
 	if (owner_rewrite(l, k, doc, &e) < 0)
 		log_warn("note the end of a pod pod=%s/%s: %s, ignoring", k->ns, k->pod, e.text);
 }

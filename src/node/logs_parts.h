@@ -17,6 +17,7 @@ struct kept {
 	TAILQ_ENTRY(kept) link;
 	char *ns, *dir, *pod, *uid;
 	char *owner, *job;   /* other names it is found by, or NULL */
+	json_t *doc;         /* what is in LOGS_OWNER, of a pod that this server saw begin and that lives; or NULL */
 	int64_t made_us;     /* when the first log was begun */
 	int64_t ended;       /* wall clock; 0: the pod lives */
 	int64_t bytes;       /* as last measured, */
