@@ -52,6 +52,7 @@ struct node {
 	struct idle_watch *idle;
 	struct informer *informer, *self;
 	struct map pods; /* uid -> struct pod * */
+	struct process_pace pace;
 	char *dir, *name, *host, *socket, *prefix, *ip, *problem;
 	bool services_known, adopted;
 	bool draining;
@@ -663,6 +664,7 @@ int node_new(struct client *c, const struct node_config *config, struct node **r
 					.rootless = config->rootless,
 					.fake = config->runtime && streq(config->runtime, "fake"),
 					.pods = &n->pods,
+					.pace = &n->pace,
 					.cards_changed = on_cards_changed,
 					.swept = on_swept,
 					.gone = on_gone,

@@ -297,22 +297,17 @@ static bool set_up(struct pod *p, int64_t *wake_ms)
 	return r == 0;
 }
 
-/* In a crowd of short jobs most are over before anyone could look; a lone one may be signalled as soon as it speaks,
- * and at a terminal somebody waits. */
-static bool is_in_crowd(const struct pod *p, int64_t now)
+/* A process begins: just after another?  In a crowd of short jobs most are over before anyone could look; a lone one
+ * may be signalled as soon as it speaks, and at a terminal somebody waits. */
+static bool joins_crowd(const struct pod *p, int64_t now)
 {
-	size_t pos = 0;
-	void *other;
+	struct process_pace *pace = p->parts->pace;
 
-	if (!p->process || !p->parts->pods || jsonx_bool_or(p->ctrs[0].spec, "tty", false))
-		return false;
-	while (map_next(p->parts->pods, &pos, NULL, &other)) {
-		const struct pod *q = other;
-
-		if (q != p && q->process && now - q->begun_ms < PROCESS_MS)
-			return true;
-	}
-	return false;
+	if (pace->last != p)
+		pace->other_ms = pace->last_ms;
+	pace->last = p;
+	pace->last_ms = now;
+	return pace->other_ms && now - pace->other_ms < PROCESS_MS && !jsonx_bool_or(p->ctrs[0].spec, "tty", false);
 }
 
 static void keep_quiet(struct pod *p)
@@ -321,9 +316,8 @@ static void keep_quiet(struct pod *p)
 
 	if (!p->process)
 		p->quiet_ms = now + START_MS;
-	else if (is_in_crowd(p, now))
+	else if (joins_crowd(p, now))
 		p->quiet_ms = now + PROCESS_MS;
-	p->begun_ms = now;
 }
 
 static void act(struct pod *p, const enum ctr_act *acts, struct pod_plan *plan)
@@ -613,6 +607,7 @@ void pod_begin(struct pod *p)
 {
 	if (p->process)
 		keep_quiet(p);
+	pod_inside_begin(p);
 	pod_kick(p);
 }
 

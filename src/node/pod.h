@@ -17,6 +17,12 @@
 struct pod;
 struct node;
 
+/* Who began a process of the host last, and when another did; milliseconds. */
+struct process_pace {
+	const struct pod *last;
+	int64_t last_ms, other_ms;
+};
+
 /* What all workers share. */
 struct node_parts {
 	struct loop *loop;
@@ -38,8 +44,9 @@ struct node_parts {
 	const json_t *host_roots;
 	bool rootless; /* in a user namespace of ours: only what an ordinary user may do, no cgroups */
 	bool run_in_memory;
-	bool fake;                        /* nothing is real but the API: no images, mounts or namespaces */
-	const struct map *pods;           /* all workers, by uid; NULL: nobody knows */
+	bool fake;              /* nothing is real but the API: no images, mounts or namespaces */
+	const struct map *pods; /* all workers, by uid; NULL: nobody knows */
+	struct process_pace *pace;
 	void (*cards_changed)(void *arg); /* they have changed hands */
 	void (*swept)(void *arg);         /* a pod holds nothing any more */
 	void (*gone)(void *arg, struct pod *p);

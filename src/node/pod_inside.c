@@ -33,10 +33,24 @@ static void end(struct pod *p)
 	pod_fail(p, REASON, "the PBS job that it was a part of has ended");
 }
 
+static struct pod *host_of(const struct pod *p)
+{
+	return p->inside && p->parts->pods ? map_find(p->parts->pods, p->inside) : NULL;
+}
+
+void pod_inside_begin(const struct pod *p)
+{
+	struct pod *host = host_of(p);
+
+	if (host)
+		host->has_inside = true;
+}
+
 int pod_inside_ready(struct pod *p, struct err *e)
 {
-	const struct pod *host = p->inside && p->parts->pods ? map_find(p->parts->pods, p->inside) : NULL;
+	const struct pod *host = host_of(p);
 
+	pod_inside_begin(p);
 	if (!p->inside || (host && host->n && host->ctrs[0].state == CTR_RUNNING))
 		return 0;
 	/* After a restart the job may be found later. */
@@ -51,7 +65,7 @@ void pod_inside_end(const struct pod *host)
 	size_t pos = 0;
 	void *other;
 
-	while (host->process && host->parts->pods && map_next(host->parts->pods, &pos, NULL, &other)) {
+	while (host->has_inside && host->parts->pods && map_next(host->parts->pods, &pos, NULL, &other)) {
 		struct pod *p = other;
 
 		if (!p->inside || !streq(p->inside, host->uid))

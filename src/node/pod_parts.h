@@ -63,8 +63,9 @@ struct pod {
 	bool host_network, swept;
 	bool revived; /* containers of an earlier server are still there */
 	char *ip, *hostname, *net_ns;
-	char *inside;  /* uid of the PBS job's pod that it is a part of, or NULL */
-	json_t *roots; /* below which its owner's hostPath volumes must be */
+	char *inside;    /* uid of the PBS job's pod that it is a part of, or NULL */
+	bool has_inside; /* a PBS job's: some are, or were, a part of it */
+	json_t *roots;   /* below which its owner's hostPath volumes must be */
 	int setup_failures;
 	const char *setup_reason; /* of the last one */
 	int64_t setup_after_ms;
@@ -101,7 +102,6 @@ struct pod {
 	bool telling; /* a write is under way */
 	bool telling_end, tell_again;
 	int64_t quiet_ms; /* until then a start is not told of; 0: it is */
-	int64_t begun_ms; /* when its worker began, or started something */
 	bool freed;       /* while one is: its answer frees us */
 	enum pod_phase phase;
 	int tell_failures;
@@ -138,6 +138,8 @@ char *pod_inside_group(const struct pod *p);
 const char *pod_inside_cards(const struct pod *p, const char **container);
 /* 0: the job runs; 1: not yet; -1: no more, and the pod has failed. */
 int pod_inside_ready(struct pod *p, struct err *e);
+/* Tells the one that it is a part of, if that is here. */
+void pod_inside_begin(const struct pod *p);
 /* A job's process has ended, and with it whatever is inside. */
 void pod_inside_end(const struct pod *host);
 /* pod_cards.c: its GPUs, for good; a pod that cannot have those it was given has failed then. */
