@@ -61,6 +61,11 @@ struct shape *space_shape_plain(struct space *s, int64_t cpu_milli, int64_t memo
 struct shape *shape_ref(struct shape *sh);
 void space_shape_unref(struct space *s, struct shape *sh);
 int64_t shape_wants(const struct shape *sh, size_t resource);
+/* What it asks for, whoever asks: one for all that differ in labels only. */
+const struct shape *shape_core(const struct shape *sh);
+/* Whether pods that are there or wait want no neighbour with its labels, so that it may be refused where others that
+ * ask for the same are not. */
+bool space_shuns(const struct space *s, struct shape *sh);
 
 /* Sits down at a node whatever it has left: what is bound is bound.  `cards` 0: those that cards_pick() takes, or none
  * if there are too few. */

@@ -112,6 +112,16 @@ struct shape *shape_memory(const struct space *s, struct shape *sh)
 	return sh != sh->core && neighbours_shun(s->neighbours, sh->who) ? sh : sh->core;
 }
 
+const struct shape *shape_core(const struct shape *sh)
+{
+	return sh->core;
+}
+
+bool space_shuns(const struct space *s, struct shape *sh)
+{
+	return shape_memory(s, sh) != sh->core;
+}
+
 uint64_t shape_epoch(const struct space *s, const struct shape *sh)
 {
 	return s->epoch + (sh->near ? s->near_epoch : 0);

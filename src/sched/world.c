@@ -282,8 +282,9 @@ static struct share *list_of(struct world *w, const struct work *work, int64_t r
 	char name[80];
 
 	if (work_is_alone(work))
-		snprintf(name, sizeof(name), "%p %lld %d %d %lld", (const void *)work->members[0].seat.shape,
-			 (long long)work->walltime_ms, work->may_preempt, work->pbs, (long long)rank);
+		snprintf(name, sizeof(name), "%p %lld %d %d %lld",
+			 (const void *)shape_core(work->members[0].seat.shape), (long long)work->walltime_ms,
+			 work->may_preempt, work->pbs, (long long)rank);
 	else
 		snprintf(name, sizeof(name), "gangs %lld", (long long)rank);
 	return fair_list(w->fair, share_of(w, work), name);

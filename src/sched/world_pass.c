@@ -230,7 +230,8 @@ enum work_why world_why(struct world *w, struct work *work, int64_t now_ms)
 	return work->why;
 }
 
-/* Nobody else of the same sort, user, group or queue needs to be asked: what stands in the way is the same for them. */
+/* Nobody else of the same sort, user, group or queue needs to be asked: what stands in the way is the same for them,
+ * unless it stands in the way of its labels. */
 static void skip_others(struct world *w, const struct work *work)
 {
 	struct share *list = work->turn.leaf;
@@ -242,7 +243,8 @@ static void skip_others(struct world *w, const struct work *work)
 		fair_walk_skip(w->fair, share_parent(list), false);
 	else if (jobs && w->config.fair_share)
 		fair_walk_skip(w->fair, share_parent(share_parent(list)), false);
-	else if (work_is_alone(work) && work->why != WHY_NOT_BEFORE && work->why != WHY_PREEMPTING &&
+	else if (work_is_alone(work) && !space_shuns(w->space, work->members[0].seat.shape) &&
+		 work->why != WHY_NOT_BEFORE && work->why != WHY_PREEMPTING &&
 		 (w->config.fair_share || (work->why != WHY_LIMIT && !w->backfill.nblocks)))
 		fair_walk_skip(w->fair, list, true);
 }

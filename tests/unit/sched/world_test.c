@@ -447,3 +447,69 @@ TEST("world: limits of the PBS server hold for PBS jobs of all queues, and for n
 	CHECK_STR(pass(&l), "c");
 	lab_done(&l);
 }
+
+/* ---- labels ---- */
+
+static void add_labelled(struct lab *l, const char *name, const char *labels, const char *spec)
+{
+	struct work_facts f = { .key = name,
+				.queue = "batch",
+				.user = "anna",
+				.group = "",
+				.submitted_ms = l->now,
+				.walltime_ms = WALLTIME_NONE,
+				.size = 1 };
+	auto_free char *text = xasprintf("{'metadata':{'namespace':'lab','labels':{%s}},'spec':{'containers':[{'name':"
+					 "'c','resources':{'requests':{'nvidia.com/gpu':'1'}}}]%s}}",
+					 labels, spec);
+	json_auto_t *pod = sample_json(text);
+
+	work_member(l->w, world_work(l->w, &f), name, space_shape(world_space(l->w), pod));
+}
+
+static void count_list(void *arg, struct turn *first)
+{
+	(void)first;
+	++*(int *)arg;
+}
+
+TEST("world: jobs that differ in labels only stand in one list")
+{
+	struct lab l = lab_new(1, 1);
+	int lists = 0;
+
+	for (int i = 0; i < 40; i++) {
+		char name[16];
+		char label[64];
+
+		snprintf(name, sizeof(name), "j%d", i);
+		snprintf(label, sizeof(label), "'stoker.dev/pbsjob':'%s'", name);
+		add_labelled(&l, name, label, "");
+	}
+	CHECK_STR(pass(&l), "j0");
+	fair_each_list(world_fair(l.w), count_list, &lists);
+	CHECK_INT(lists, 1);
+	end(&l, "j0");
+	CHECK_STR(pass(&l), "j1");
+	lab_done(&l);
+}
+
+TEST("world: who is refused for its labels stands in nobody's way")
+{
+	struct lab l = lab_new(0, 0);
+	json_auto_t *node =
+		sample_json("{'metadata':{'name':'n','labels':{'host':'n'}},'status':{'allocatable':{'pods':'9',"
+			    "'nvidia.com/gpu':'4'},'conditions':[{'type':'Ready','status':'True'}]}}");
+
+	world_set_node(l.w, node);
+	add_labelled(&l, "alone", "'app':'db'",
+		     ",'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':"
+		     "'host','labelSelector':{'matchLabels':{'app':'web'}}}]}}");
+	CHECK_STR(pass(&l), "alone");
+	add_labelled(&l, "web", "'app':'web'", "");
+	add_labelled(&l, "other", "'app':'other'", "");
+	CHECK_STR(pass(&l), "other");
+	end(&l, "alone");
+	CHECK_STR(pass(&l), "web");
+	lab_done(&l);
+}
