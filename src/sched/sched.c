@@ -22,6 +22,7 @@
 #include "sched/door.h"
 #include "sched/feed.h"
 #include "sched/owner_notes.h"
+#include "sched/pace.h"
 #include "sched/pbs_books.h"
 #include "sched/pod_work.h"
 #include "sched/queue_status.h"
@@ -33,10 +34,19 @@
 #define TURN_STEP 8               /* decisions between two looks at the clock */
 #define SAY_AFTER 200             /* ms without a node before a pod is told why, */
 #define SAY_LATER 2000            /* and a process: most of a storm of them have run by then */
-#define SAY_NS    (4 * 1000000LL) /* of telling in one turn; the others follow */
-#define SAY_NEXT  4               /* ms later */
+#define SAY_NS    (4 * 1000000LL) /* of telling in one turn; the others follow, */
+#define SAY_NEXT  4               /* ms later, */
+#define SAY_REST  80              /* and after all of them that many ms for each turn it took */
 #define RETRY_MS  1000            /* after a binding that failed for no fault of the pod's */
 #define COMPONENT "default-scheduler"
+
+/* PBS jobs come by the hundred thousand, and what they wait for changes all at once: a write for each, and one more for
+ * its job, would keep the server from starting any.  Who is not told yet, and who was told something else before. */
+enum { PACE_FIRST, PACE_AGAIN, PACE__COUNT };
+static const struct pace paces[PACE__COUNT] = {
+	[PACE_FIRST] = { .every_ms = 50, .burst = 256 },
+	[PACE_AGAIN] = { .every_ms = 250, .burst = 64 },
+};
 
 struct sched {
 	struct client *client;
@@ -57,7 +67,10 @@ struct sched {
 	struct loop_timer say, resay, wake;
 	size_t say_at; /* how far telling has come, and what it has found on the way, as struct saying has it */
 	int64_t say_again, say_later;
-	unsigned calls; /* under way; the last frees us if `freed` */
+	int64_t say_turns;            /* that going through all of them has taken so far */
+	int64_t say_rest;             /* on the monotonic clock: not before */
+	struct pace pbs[PACE__COUNT]; /* of telling pods of PBS */
+	unsigned calls;               /* under way; the last frees us if `freed` */
 	bool freed;
 };
 
@@ -100,8 +113,9 @@ static bool is_synced(const struct sched *s)
 /* Also who is held is told why. */
 static void say_soon(struct sched *s)
 {
-	if (!loop_timer_pending(&s->say))
-		loop_timer_set(s->client->loop, &s->say, SAY_AFTER);
+	int64_t rest = s->say_rest - clock_mono_ms();
+
+	loop_timer_set_sooner(s->client->loop, &s->say, rest > SAY_AFTER ? rest : SAY_AFTER);
 }
 
 /* ---- what changes ---- */
@@ -478,6 +492,7 @@ struct saying {
 	int64_t end_ns; /* of the time for it in this turn */
 	int64_t again;  /* ms until there is more to say; 0: nothing */
 	int64_t later;  /* the same for what only has other words than before */
+	bool spent[PACE__COUNT];
 };
 
 /* Words that change only because somebody does something, and who does wants to see them. */
@@ -504,6 +519,19 @@ static bool is_too_early(struct saying *y, const struct feed_pod *p)
 	return left > 0;
 }
 
+/* Too many of PBS have been told of late. */
+static bool is_out_of_pace(struct saying *y, const struct feed_pod *p, const struct work *work)
+{
+	int which = p->said ? PACE_AGAIN : PACE_FIRST;
+	struct pace *pace = &y->sched->pbs[which];
+
+	if (!work->pbs || (!y->spent[which] && pace_take(pace, y->now)))
+		return false;
+	y->spent[which] = true;
+	y->again = pace->every_ms * pace->burst / 4 > y->again ? pace->every_ms * pace->burst / 4 : y->again;
+	return true;
+}
+
 /* Members that wait wait for the same. */
 static bool say_work(void *arg, struct work *work)
 {
@@ -512,6 +540,8 @@ static bool say_work(void *arg, struct work *work)
 
 	if (is_over(&y->end_ns))
 		return false;
+	if (work->pbs && y->spent[PACE_FIRST] && y->spent[PACE_AGAIN])
+		return true;
 	world_why(y->sched->world, work, now_ms());
 	for (size_t i = 0; i < work->n; i++) {
 		struct feed_pod *p =
@@ -525,6 +555,8 @@ static bool say_work(void *arg, struct work *work)
 			continue;
 		if (is_over(&y->end_ns))
 			return false;
+		if (is_out_of_pace(y, p, work))
+			continue;
 		tell_waiting(y->sched, p, why.p);
 	}
 	return true;
@@ -540,11 +572,18 @@ static void on_say(void *arg)
 			    .again = s->say_again,
 			    .later = s->say_later };
 	bool whole = world_each_from(s->world, &s->say_at, say_work, &y);
+	int64_t rest;
 
+	rest = s->say_turns * SAY_REST;
+	s->say_turns = whole ? 0 : s->say_turns + 1;
 	s->say_again = whole ? 0 : y.again;
 	s->say_later = whole ? 0 : y.later;
-	if (!whole || y.again)
-		loop_timer_set(s->client->loop, &s->say, whole ? y.again : SAY_NEXT);
+	if (!whole)
+		loop_timer_set(s->client->loop, &s->say, SAY_NEXT);
+	else if (y.again)
+		loop_timer_set(s->client->loop, &s->say, y.again > rest ? y.again : rest);
+	if (whole)
+		s->say_rest = y.now + rest;
 	if (whole && y.later && !loop_timer_pending(&s->resay))
 		loop_timer_set(s->client->loop, &s->resay, y.later);
 }
@@ -585,6 +624,7 @@ static struct sched *make(struct client *c, int64_t half_life)
 	config.half_life = half_life;
 	config.fair_share = half_life > 0;
 	s->client = c;
+	memcpy(s->pbs, paces, sizeof(paces));
 	s->events = events_new(c, COMPONENT, NULL);
 	s->world = world_new(&config);
 	/* Where everything goes that names no queue: it works without an object too. */

@@ -228,9 +228,14 @@ void why_condition(const struct why_view *v, struct sbuf *out)
 	}
 }
 
+static bool is_about_room(enum work_why why)
+{
+	return why == WHY_NO_ROOM || why == WHY_RESERVED;
+}
+
 bool why_is_due(enum work_why said, int64_t since_ms, enum work_why now)
 {
-	return said != now || since_ms >= WHY_SAME_MS;
+	return since_ms >= WHY_SAME_MS || (said != now && !(is_about_room(said) && is_about_room(now)));
 }
 
 /* ---- which case it is ---- */

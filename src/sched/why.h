@@ -7,7 +7,8 @@
 #include "sched/world.h"
 
 /* A condition that is there already is written anew if the reason is another, but if only its words are, not before
- * that many milliseconds have passed. */
+ * that many milliseconds have passed.  No room and none that is not reserved are one reason: wherever a job ends, all
+ * that wait go from one to the other and back. */
 #define WHY_SAME_MS 30000
 bool why_is_due(enum work_why said, int64_t since_ms, enum work_why now);
 

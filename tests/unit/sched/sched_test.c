@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/clock.h"
 #include "kinds/work_rules.h"
 #include "sched/cluster.h"
 
@@ -405,5 +406,38 @@ TEST("a gang that is preempted is evicted once, and its job remembers by whom")
 	wait_for_words(&c);
 	CHECK(strstr(scheduled(&c, "j3"), "; preempted at ") != NULL);
 	CHECK(strstr(scheduled(&c, "j3"), " by pod/urgent, which has a higher priority") != NULL);
+	cluster_done(&c);
+}
+
+TEST("of very many PBS jobs that wait only some are told why at once")
+{
+	struct cluster c = cluster_new("{'cpu':'1','pods':'10'}");
+	json_auto_t *job = NULL;
+	int64_t began = clock_mono_ms();
+	int told = 0;
+
+	server_do(&c.s, VERB_CREATE, "stoker.dev/v1/pbsjobs", "default", NULL,
+		  "{'metadata':{'name':'j'},'spec':{'script':'true','owner':'nobody'}}");
+	job = server_ask(&c.s, VERB_GET, "stoker.dev/v1/pbsjobs", "default", "j", NULL);
+
+	for (int i = 0; i < 800; i++) {
+		auto_free char *body = xasprintf(
+			"{'metadata':{'name':'p%d','ownerReferences':[{'apiVersion':'stoker.dev/v1','kind':'PBSJob',"
+			"'name':'j','uid':'%s','controller':true}]},'spec':{'containers':[{'name':'c','image':"
+			"'host','resources':{'requests':{'cpu':'2'}}}]}}",
+			i, jsonx_str_or(job, "metadata.uid", ""));
+
+		server_do(&c.s, VERB_CREATE, "v1/pods", "default", NULL, body);
+	}
+	for (int i = 0; i < 4; i++)
+		wait_for_words(&c);
+	for (int i = 0; i < 800; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "p%d", i);
+		told += strstr(scheduled(&c, name), "Insufficient cpu") != NULL;
+	}
+	CHECK(told > 0);
+	CHECK(told <= 256 + (clock_mono_ms() - began) / 50);
 	cluster_done(&c);
 }

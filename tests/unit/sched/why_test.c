@@ -683,6 +683,11 @@ TEST("why: a condition is written anew at once only for another reason")
 	CHECK(why_is_due(WHY_NO_ROOM, 0, WHY_HELD));
 	CHECK(!why_is_due(WHY_NO_ROOM, WHY_SAME_MS - 1, WHY_NO_ROOM));
 	CHECK(why_is_due(WHY_NO_ROOM, WHY_SAME_MS, WHY_NO_ROOM));
+	/* Room that is not there and room that is reserved: everybody's changes whenever anybody's job ends. */
+	CHECK(!why_is_due(WHY_NO_ROOM, 0, WHY_RESERVED));
+	CHECK(!why_is_due(WHY_RESERVED, WHY_SAME_MS - 1, WHY_NO_ROOM));
+	CHECK(why_is_due(WHY_RESERVED, WHY_SAME_MS, WHY_NO_ROOM));
+	CHECK(why_is_due(WHY_RESERVED, 0, WHY_IMPOSSIBLE));
 }
 
 /* ---- forecasts ---- */
