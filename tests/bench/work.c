@@ -52,6 +52,12 @@ static const struct kind kinds[] = {
 	  "{\"apiVersion\":\"stoker.dev/v1\",\"kind\":\"PBSJob\",\"metadata\":{\"name\":\"%s\",\"annotations\":"
 	  "{\"pad\":\"%s\"}},\"spec\":{\"name\":\"bench\",\"script\":\"true\",\"hold\":\"u\",\"resources\":{\"nodes\":"
 	  "\"1\"}}}" },
+	/* One that waits for room as long as others have it. */
+	{ "pbswait", "/apis/stoker.dev/v1", "pbsjobs",
+	  "{\"apiVersion\":\"stoker.dev/v1\",\"kind\":\"PBSJob\",\"metadata\":{\"name\":\"%s\",\"annotations\":"
+	  "{\"pad\":\"%s\"}},\"spec\":{\"name\":\"bench\",\"script\":\"true\",\"outputPath\":\"/dev/"
+	  "null\",\"joinPath\":\"oe\","
+	  "\"resources\":{\"nodes\":\"1\"}}}" },
 };
 
 int work_init(struct work *w)
