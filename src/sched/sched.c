@@ -512,17 +512,24 @@ static bool is_said_lately(struct saying *y, const struct feed_pod *p, const str
 
 static bool is_too_early(struct saying *y, const struct feed_pod *p)
 {
-	const json_t *pod = informer_find(y->sched->pods, p->ns, p->name);
-	int64_t left = (is_process(pod) ? SAY_LATER : SAY_AFTER) - (y->now - p->since_ms);
+	int64_t waited = y->now - p->since_ms;
+	int64_t left = SAY_LATER - waited;
 
+	if (left > 0 && !is_process(informer_find(y->sched->pods, p->ns, p->name)))
+		left = SAY_AFTER - waited;
 	y->again = left > y->again ? left : y->again;
 	return left > 0;
+}
+
+static int pace_of(const struct feed_pod *p)
+{
+	return p->said ? PACE_AGAIN : PACE_FIRST;
 }
 
 /* Too many of PBS have been told of late. */
 static bool is_out_of_pace(struct saying *y, const struct feed_pod *p, const struct work *work)
 {
-	int which = p->said ? PACE_AGAIN : PACE_FIRST;
+	int which = pace_of(p);
 	struct pace *pace = &y->sched->pbs[which];
 
 	if (!work->pbs || (!y->spent[which] && pace_take(pace, y->now)))
@@ -537,17 +544,20 @@ static bool say_work(void *arg, struct work *work)
 {
 	struct saying *y = arg;
 	auto_sbuf struct sbuf why = SBUF(4096);
+	bool looked = false;
 
 	if (is_over(&y->end_ns))
 		return false;
-	if (work->pbs && y->spent[PACE_FIRST] && y->spent[PACE_AGAIN])
-		return true;
-	world_why(y->sched->world, work, now_ms());
 	for (size_t i = 0; i < work->n; i++) {
 		struct feed_pod *p =
 			work->members[i].seat.node ? NULL : feed_find(&y->sched->feed, work->members[i].id);
 
-		if (!p || is_said_lately(y, p, work) || is_too_early(y, p))
+		if (!p || (work->pbs && y->spent[pace_of(p)]))
+			continue;
+		if (!looked)
+			world_why(y->sched->world, work, now_ms());
+		looked = true;
+		if (is_said_lately(y, p, work) || is_too_early(y, p))
 			continue;
 		if (!why.n)
 			door_condition(y->sched->door, work, &why);
