@@ -139,11 +139,12 @@ static void start_control(void *arg)
 		give_up(op, e.text);
 		return;
 	}
-	if (control_has_gangs(op->set))
+	admission.room = control_has_gangs(op->set);
+	if (control_has_jobs(op->set))
 		op->gate = gate_new(op->workers, &admission);
 	if (op->set)
 		op->control = control_new_gated(op->workers, op->set, op->gate);
-	admission.pbs = true;
+	admission.pbs = admission.room = true;
 	if (op->pbs)
 		operate_pbs_start(op->pbs, op->workers, op->pbs_set, &admission);
 	log_info("run controllers=%s server=%s", op->settings->controllers, client_server(op->workers));

@@ -31,7 +31,8 @@ struct controller {
 	void (*stop)(void *k);
 	struct workqueue_counts (*counts)(const void *k);
 	bool pods;                                                       /* it shares the cache of pods */
-	void (*gate)(void *k, struct gate *gate);                        /* for those whose pods go together; or NULL */
+	void (*gate)(void *k, struct gate *gate);                        /* for those whose jobs may be held; or NULL */
+	bool alone;                                                      /* whose pods need not go together */
 	void (*abroad)(void *k, const struct pbs_abroad_config *config); /* or NULL */
 };
 
@@ -69,6 +70,11 @@ struct controller {
 static void gate_training(void *k, struct gate *gate)
 {
 	training_jobs_gate(k, gate);
+}
+
+static void gate_jobs(void *k, struct gate *gate)
+{
+	jobs_gate(k, gate);
 }
 
 static void abroad_pbs(void *k, const struct pbs_abroad_config *config)
@@ -111,7 +117,7 @@ static const struct controller controllers[] = {
 	{ "endpoint", "endpoints-controller", "v1/services v1/pods v1/endpoints discovery.k8s.io/v1/endpointslices", RUN(endpoints) },
 	{ "persistentvolume-binder", "persistentvolume-binder-controller", "v1/persistentvolumeclaims v1/persistentvolumes storage.k8s.io/v1/storageclasses", RUN(claims) },
 	{ "serviceaccount", "serviceaccount-controller", "v1/namespaces v1/serviceaccounts v1/configmaps v1/secrets", RUN(service_accounts) },
-	{ "job", "job-controller", "batch/v1/jobs v1/pods", RUN(jobs), .pods = true },
+	{ "job", "job-controller", "batch/v1/jobs v1/pods", RUN(jobs), .pods = true, .gate = gate_jobs, .alone = true },
 	{ "cronjob", "cronjob-controller", "batch/v1/cronjobs batch/v1/jobs", RUN(cronjobs) },
 	{ "replicaset", "replicaset-controller", "apps/v1/replicasets v1/pods", RUN(replicasets), .pods = true },
 	{ "replicationcontroller", "replicationcontroller-controller", "v1/replicationcontrollers v1/pods", RUN(replicationcontrollers), .pods = true },
@@ -205,6 +211,14 @@ const char *control_needs(control_set set, size_t *pos, const char **ret_name)
 /* ---- running ---- */
 
 bool control_has_gangs(control_set set)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(controllers); i++)
+		if (set >> i & 1 && controllers[i].gate && !controllers[i].alone)
+			return true;
+	return false;
+}
+
+bool control_has_jobs(control_set set)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(controllers); i++)
 		if (set >> i & 1 && controllers[i].gate)

@@ -26,13 +26,15 @@ const char *control_needs(control_set set, size_t *pos, const char **ret_name);
 
 /* Starts the controllers of the set on this client. */
 struct control *control_new(struct client *c, control_set set);
-/* The same with a gate in front of the cluster, for those whose pods go together; it outlives them. */
+/* The same with a gate in front of the cluster, for those whose pods go together or whose jobs are held; it outlives
+ * them. */
 struct control *control_new_gated(struct client *c, control_set set, struct gate *gate);
 /* Pods of PBS jobs are another cluster's (control/pbs.h); at once after control_new(). */
 struct pbs_abroad_config;
 void control_send_abroad(struct control *k, const struct pbs_abroad_config *config);
-/* Whether one of the set has such pods. */
+/* Whether one of the set has such pods; and whether one has jobs that may hold themselves back. */
 bool control_has_gangs(control_set set);
+bool control_has_jobs(control_set set);
 /* Whatever they have under way is not heard of any more. */
 void control_free(struct control *c);
 /* The work queues of those that run; false after the last.  Start with *pos = 0. */

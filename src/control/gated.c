@@ -54,11 +54,28 @@ static char *gang_of(const struct training_job *j)
 	return xasprintf("%s/%s", j->form->plural, j->name);
 }
 
+static bool has_begun(const struct training_view *v)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (v->pods[i]->phase != POD_IS_PENDING)
+			return true;
+	return false;
+}
+
 void gated_view(struct gate *gate, struct training_view *v)
 {
 	auto_free char *gang = gang_of(v->job);
 	enum gate_way way = gate ? gate->ops->way(gate) : GATE_OFF;
+	struct gate_rule rule = { 0 };
 
+	v->held = gate && !training_finished(v->job->obj) &&
+		  gate->ops->held(gate, v->job->form->plural, v->job->obj, &rule);
+	if (v->held) {
+		v->held_until_ms = rule.until_ms;
+		v->queued = has_begun(v) ? GATE_UNKNOWN : GATE_WAITS;
+		v->queued_why = rule.why;
+		return;
+	}
 	if (gate && way == GATE_OFF)
 		v->queued = GATE_IN;
 	if (way != GATE_GATES && way != GATE_DELAY)
@@ -108,6 +125,24 @@ void gated_hold(struct gate *gate, const struct training_job *job, size_t most, 
 			p->pods[n++] = p->pods[i];
 	}
 	p->npods = n;
+}
+
+void gated_hold_all(struct gate *gate, const struct training_view *v, struct training_plan *p)
+{
+	int64_t left = v->held_until_ms / 1000 + 1 - v->now;
+
+	p->npods = 0;
+	if (gate->ops->way(gate) == GATE_DELAY)
+		wish(gate, v->job, p, NULL);
+	if (v->held_until_ms && (p->again < 0 || p->again > left))
+		p->again = left > 1 ? left : 1;
+}
+
+void gated_forget(struct gate *gate, const struct training_job *job)
+{
+	gated_hold(gate, job, 0, &(struct training_plan){ 0 });
+	if (gate)
+		gate->ops->forget(gate, job->form->plural, job->obj);
 }
 
 /* What the server of Stoker would do: the pod waits where its job waits. */

@@ -17,6 +17,10 @@ void gated_free(struct gated *g);
 void gated_view(struct gate *gate, struct training_view *v);
 /* Keeps of the pods that are to be made those that may be, `most` at once. */
 void gated_hold(struct gate *gate, const struct training_job *job, size_t most, struct training_plan *p);
+/* Of a job that holds itself back none may be. */
+void gated_hold_all(struct gate *gate, const struct training_view *v, struct training_plan *p);
+/* The job is over, or gone. */
+void gated_forget(struct gate *gate, const struct training_job *job);
 /* A pod that is to be made gets what holds it, if that is how it is held. */
 void gated_close(struct gate *gate, const struct training_job *job, json_t *pod);
 

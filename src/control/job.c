@@ -29,6 +29,8 @@ struct jobs {
 	struct calls *stray_writes; /* by the pod's uid too */
 	struct map past;            /* "ns/name" -> struct job_past, of Jobs that have one */
 	struct map manual;          /* "ns/name" of Jobs with a selector of their author's -> struct selector */
+	struct gate *gate;          /* in front of the cluster, or NULL */
+	struct map held;            /* "ns/name" of Jobs that hold themselves back -> why, as they were told */
 };
 
 static void decref_selector(void *s)
@@ -76,6 +78,8 @@ static void apply(struct jobs *k, const char *key, const json_t *job, const stru
 
 /* ---- looking at one Job ---- */
 
+static const struct keeper_kind job_kind;
+
 static bool is_ours(const json_t *job)
 {
 	return streq(jsonx_str_or(job, "spec.managedBy", MANAGER), MANAGER);
@@ -84,6 +88,31 @@ static bool is_ours(const json_t *job)
 static bool may_adopt(const json_t *job)
 {
 	return !job_finished(job);
+}
+
+/* By its own word; then it is told why, once for each reason.  What runs of it goes on. */
+static bool is_held(struct jobs *k, const char *key, const json_t *job)
+{
+	struct gate_rule rule = { 0 };
+	bool over = job_finished(job) || jsonx_at(job, "metadata.deletionTimestamp");
+	int64_t left;
+
+	if (!k->gate)
+		return false;
+	if (over || !k->gate->ops->held(k->gate, job_kind.plural, job, &rule)) {
+		map_remove(&k->held, key);
+		if (over)
+			k->gate->ops->forget(k->gate, job_kind.plural, job);
+		return false;
+	}
+	if (!str_same(map_find(&k->held, key), rule.why)) {
+		map_set(&k->held, key, xstrdup(rule.why));
+		events_note(keeper_events(k->keeper), job, "Normal", "Waiting", "Waiting: %s", rule.why);
+	}
+	left = rule.until_ms - clock_wall_micros() / 1000;
+	if (rule.until_ms)
+		keeper_look_after(k->keeper, key, left > 0 ? left + 1 : 1);
+	return true;
 }
 
 static void plan(void *arg, const char *key, const json_t *job)
@@ -100,6 +129,8 @@ static void plan(void *arg, const char *key, const json_t *job)
 			      .create_most = keeper_failures(k->keeper, key) ? 1 : JOB_CREATE_MOST };
 	struct job_plan p;
 
+	if (is_held(k, key, job))
+		v.create_most = 0;
 	for (size_t i = 0; i < own.n; i++)
 		pods[i] = &own.pods[i]->facts;
 	job_plan(&v, &p);
@@ -171,6 +202,9 @@ static void on_job(void *arg, const char *key, const json_t *obj, const json_t *
 				workqueue_add(k->strays, own.pods[i]->facts.uid);
 		map_remove(&k->manual, key);
 		map_remove(&k->past, key);
+		map_remove(&k->held, key);
+		if (k->gate)
+			k->gate->ops->forget(k->gate, job_kind.plural, old);
 	}
 	if (obj && jsonx_bool_or(obj, "spec.manualSelector", false) && !map_find(&k->manual, key) &&
 	    selector_from_json(jsonx_at(obj, "spec.selector"), &selector, &e) == 0) {
@@ -289,19 +323,41 @@ struct jobs *jobs_new(struct client *c, struct owned *owned)
 	k->stray_writes = calls_new(c, on_stray_idle, k);
 	map_init(&k->manual, decref_selector);
 	map_init(&k->past, free);
+	map_init(&k->held, free);
 	k->keeper = keeper_new(c, owned, &job_kind, k);
 	return k;
+}
+
+static void on_gate(void *arg, const char *key)
+{
+	struct jobs *k = arg;
+
+	if (key)
+		keeper_look(k->keeper, key);
+}
+
+void jobs_gate(struct jobs *k, struct gate *gate)
+{
+	struct gate_follower f = {
+		.kind = job_kind.kind, .plural = job_kind.plural, .look = on_gate, .arg = k, .alone = true
+	};
+
+	k->gate = gate;
+	gate->ops->follow(gate, &f);
 }
 
 void jobs_free(struct jobs *k)
 {
 	if (!k)
 		return;
+	if (k->gate)
+		k->gate->ops->unfollow(k->gate, k);
 	keeper_free(k->keeper);
 	workqueue_free(k->strays);
 	calls_free(k->stray_writes);
 	map_done(&k->manual);
 	map_done(&k->past);
+	map_done(&k->held);
 	free(k);
 }
 

@@ -33,7 +33,7 @@ struct job_view {
 	size_t n;
 	int64_t now; /* seconds since 1970 */
 	struct job_past past;
-	size_t create_most; /* 1 after a failed creation: why try a hundred times what fails */
+	size_t create_most; /* 1 after a failed creation: why try a hundred times what fails; 0: it is held back */
 };
 
 /* A pod to create. */

@@ -230,7 +230,10 @@ static void plan_job(const struct look *l)
 	v.services = services;
 	gated_view(k->gate, &v);
 	training_plan(&v, &p);
-	gated_hold(k->gate, l->job, most, &p);
+	if (v.held)
+		gated_hold_all(k->gate, &v, &p);
+	else
+		gated_hold(k->gate, l->job, most, &p);
 	apply(l, &p);
 	training_plan_done(&p);
 	free(services);
@@ -291,7 +294,7 @@ static void forget_wishes(struct training_jobs *k, const json_t *obj)
 {
 	struct training_job job = training_job(training_form(k->form->kind, obj), obj);
 
-	gated_hold(k->gate, &job, 0, &(struct training_plan){ 0 });
+	gated_forget(k->gate, &job);
 	training_job_done(&job);
 }
 

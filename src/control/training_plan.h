@@ -30,6 +30,8 @@ struct training_view {
 	const char *refused; /* why the last Service or pod could not be made, or NULL */
 	enum gate_state queued;
 	const char *queued_why; /* with GATE_WAITS */
+	bool held;              /* by its own word: nothing is made */
+	int64_t held_until_ms;  /* if that is a time, else 0 */
 };
 
 /* A replica, and which run of it. */

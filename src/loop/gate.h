@@ -38,6 +38,7 @@ struct gate_follower {
 	/* What the gate says of the job "namespace/name" has changed; NULL: of all. */
 	void (*look)(void *arg, const char *key);
 	void *arg;
+	bool alone; /* its pods go one by one: they wait for their job's word, not for room */
 };
 
 /* A job's pods that are not there yet. */
@@ -46,6 +47,12 @@ struct gate_wish {
 	json_t *const *pods;
 	size_t n;
 	int64_t since_ms; /* when the job was made */
+};
+
+/* What a job says itself about when it may start (kinds/work_rules.h). */
+struct gate_rule {
+	const char *why;  /* in words, borrowed until the next turn */
+	int64_t until_ms; /* if it is only for a time, else 0 */
 };
 
 struct gate_ops {
@@ -61,6 +68,11 @@ struct gate_ops {
 	void (*wish)(struct gate *g, const struct gate_wish *w, bool *ret_go);
 	/* *ret_why is borrowed until the next turn, and only set for GATE_WAITS. */
 	enum gate_state (*state)(struct gate *g, const char *ns, const char *gang, const char **ret_why);
+	/* Whether a job that is not over holds itself back: by a hold, a time, or others that must have ended. `plural`
+	 * as its follower has it, which is told to look when that changes. */
+	bool (*held)(struct gate *g, const char *plural, const json_t *job, struct gate_rule *ret);
+	/* It is over, or gone. */
+	void (*forget)(struct gate *g, const char *plural, const json_t *job);
 };
 
 struct gate {

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "sched/gate_plan.h"
 #include "sched/gate_probe.h"
+#include "sched/gate_rules.h"
 
 #define TURN_NS     (10 * 1000000LL) /* of work in one turn */
 #define TURN_MOST   64               /* gangs let in in one turn */
@@ -34,6 +35,7 @@ struct doorman {
 	bool off, gates, delay; /* as asked for */
 	enum gate_way way;
 	struct gate_plan *plan;
+	struct gate_rules *rules; /* NULL: nothing is held */
 	struct gate_probe *probe;
 	struct informer *nodes, *queues, *servers; /* NULL: not followed */
 	bool pbs;
@@ -360,7 +362,7 @@ static bool is_ours(const struct doorman *d, const json_t *pod)
 	const char *kind = jsonx_str_or(pod_controller(pod), "kind", "");
 
 	for (const struct follower *f = d->followers; f; f = f->next)
-		if (streq(f->f.kind, kind))
+		if (streq(f->f.kind, kind) && !f->f.alone)
 			return true;
 	return false;
 }
@@ -404,21 +406,63 @@ static enum gate_state state(struct gate *g, const char *ns, const char *gang, c
 	return is_synced(d) ? gate_plan_state(d->plan, key, ret_why) : GATE_UNKNOWN;
 }
 
+static char *job_key(const char *plural, const json_t *job)
+{
+	return xasprintf("%s/%s/%s", jsonx_str_or(job, "metadata.namespace", ""), plural,
+			 jsonx_str_or(job, "metadata.name", ""));
+}
+
+static bool held(struct gate *g, const char *plural, const json_t *job, struct gate_rule *ret)
+{
+	struct doorman *d = doorman(g);
+	auto_free char *key = NULL;
+	bool holds;
+
+	if (!d->rules)
+		return false;
+	holds = gate_rules_held(d->rules, plural, job, now_ms(), ret);
+	key = job_key(plural, job);
+	/* Of its pods some may stand at the gate already. */
+	if (gate_plan_hold(d->plan, key, holds))
+		work_soon(d);
+	return holds;
+}
+
+static void forget(struct gate *g, const char *plural, const json_t *job)
+{
+	struct doorman *d = doorman(g);
+
+	auto_free char *key = NULL;
+
+	if (!d->rules)
+		return;
+	gate_rules_forget(d->rules, jsonx_str_or(job, "metadata.uid", ""));
+	key = job_key(plural, job);
+	gate_plan_hold(d->plan, key, false);
+}
+
+static void on_rules(void *arg, const char *key)
+{
+	look(arg, key);
+}
+
 /* ---- life ---- */
 
 struct gate *gate_new(struct client *c, const struct gate_config *config)
 {
-	static const struct gate_ops ops = { way, follow, unfollow, on_pod, synced, wish, state };
+	static const struct gate_ops ops = { way, follow, unfollow, on_pod, synced, wish, state, held, forget };
 	struct doorman *d = xcalloc(1, sizeof(*d));
 
 	d->gate.ops = &ops;
 	d->client = c;
 	d->pbs = config->pbs;
-	d->off = streq(config->how, "off");
+	d->off = !config->room || streq(config->how, "off");
 	d->gates = streq(config->how, "gates");
 	d->delay = streq(config->how, "delay");
 	d->way = d->off ? GATE_OFF : GATE_ASKING;
 	d->plan = gate_plan_new();
+	if (!streq(config->how, "off"))
+		d->rules = gate_rules_new(c, on_rules, d);
 	d->work = (struct loop_hook){ .run = on_work, .arg = d, .phase = LOOP_WORK };
 	d->say = (struct loop_timer){ .fire = on_say, .arg = d };
 	d->wake = (struct loop_timer){ .fire = on_wake, .arg = d };
@@ -434,6 +478,7 @@ void gate_free(struct gate *g)
 	if (!g)
 		return;
 	gate_probe_free(d->probe);
+	gate_rules_free(d->rules);
 	informer_free(d->nodes);
 	informer_free(d->queues);
 	informer_free(d->servers);

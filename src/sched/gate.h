@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* gate.h - holds gangs back from a cluster that others schedule, until there is room for all of them */
+/* gate.h - holds work back from a cluster that others schedule: gangs until there is room for all of them, and any job
+ * that says so itself */
 #ifndef STOKER_SCHED_GATE_H
 #define STOKER_SCHED_GATE_H
 
@@ -10,6 +11,7 @@ struct gate_config {
 	const char *how; /* GATE_HOW */
 	const char *ns;  /* where the server is asked whether it takes pods with a gate */
 	bool pbs;        /* there is a PBSServer, whose limits count */
+	bool room;       /* pods wait for it; else only for what their jobs say */
 };
 #define GATE_HOW "off|auto|gates|delay" /* auto: gates if the server has them, else delay */
 

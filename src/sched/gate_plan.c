@@ -24,6 +24,7 @@ struct gate_plan {
 	struct feed feed;
 	struct map others; /* uid -> struct seat */
 	struct map gangs;  /* key -> struct gang */
+	struct map held;   /* keys of those whose jobs are not to start */
 	int64_t until_ms;  /* so long it waits for those who look after half-made gangs; 0: nobody has asked yet */
 };
 
@@ -47,6 +48,7 @@ struct gate_plan *gate_plan_new(void)
 	feed_init(&p->feed, p->world);
 	map_init(&p->others, NULL);
 	map_init(&p->gangs, gang_free);
+	map_init(&p->held, NULL);
 	return p;
 }
 
@@ -70,6 +72,7 @@ void gate_plan_free(struct gate_plan *p)
 		other_free(p, seat);
 	map_done(&p->others);
 	map_done(&p->gangs);
+	map_done(&p->held);
 	feed_done(&p->feed);
 	world_free(p->world);
 	free(p);
@@ -153,6 +156,8 @@ static void read_ours(struct gate_plan *p, const json_t *pod, struct pod_work *p
 	work = world_find(p->world, pw->key);
 	if (work && work->submitted_ms && work->submitted_ms < pw->facts.submitted_ms)
 		pw->facts.submitted_ms = work->submitted_ms;
+	if (map_find(&p->held, pw->key))
+		pw->facts.holds |= HOLD_AFTER;
 	/* As they were made, in whatever order they are listed. */
 	if (!pw->facts.place)
 		pw->facts.place = place_at(pw->facts.submitted_ms / 1000, 0, 0);
@@ -206,6 +211,22 @@ void gate_plan_gone(struct gate_plan *p, const char *uid, int64_t now_ms)
 {
 	other_gone(p, uid);
 	feed_forget(&p->feed, uid, now_ms);
+}
+
+/* A hold that pods do not have of themselves: of what they wait for, only their job knows. */
+bool gate_plan_hold(struct gate_plan *p, const char *key, bool held)
+{
+	struct work *work = world_find(p->world, key);
+
+	if (held == (map_find(&p->held, key) != NULL))
+		return false;
+	if (held)
+		map_set(&p->held, key, p);
+	else
+		map_remove(&p->held, key);
+	if (work)
+		work_hold(p->world, work, held ? work->holds | HOLD_AFTER : work->holds & ~(unsigned)HOLD_AFTER);
+	return true;
 }
 
 void gate_plan_failed(struct gate_plan *p, const char *uid)

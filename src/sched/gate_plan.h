@@ -47,6 +47,8 @@ void gate_plan_pod(struct gate_plan *p, const json_t *pod, bool ours, int64_t no
 void gate_plan_gone(struct gate_plan *p, const char *uid, int64_t now_ms);
 /* See loop/gate.h. */
 void gate_plan_wish(struct gate_plan *p, const struct gate_wish *w, bool *ret_go, int64_t now_ms);
+/* The gang's job says that it is not to start, or no longer; true if that is new. */
+bool gate_plan_hold(struct gate_plan *p, const char *key, bool held);
 /* The gate could not be opened: it waits again. */
 void gate_plan_failed(struct gate_plan *p, const char *uid);
 

@@ -17,7 +17,6 @@ static const struct {
 	{ HOLD_SYSTEM, "held by the system" },
 	{ HOLD_AFTER, "waits for another workload" },
 	{ HOLD_SLOT, "its array runs as many jobs at a time as it may" },
-	{ HOLD_MEMBERS, NULL },
 };
 
 /* "pods of gang lab/tfjobs/x": the key of a gang without its namespace. */
@@ -28,23 +27,26 @@ static const char *gang_name(const struct work *work)
 	return slash ? slash + 1 : work->key;
 }
 
-static void say_held(const struct work *work, struct sbuf *out)
+void why_held(unsigned bits, const char *after, struct sbuf *out)
 {
 	const char *between = "";
 
 	for (size_t i = 0; i < ARRAY_SIZE(holds); i++) {
-		if (!(work->holds & holds[i].hold))
+		if (!(bits & holds[i].hold))
 			continue;
-		sbuf_adds(out, between);
-		if (holds[i].hold == HOLD_AFTER && work->after)
-			sbuf_adds(out, work->after);
-		else if (holds[i].words)
-			sbuf_adds(out, holds[i].words);
-		else
-			sbuf_addf(out, "%zu of the %zu pods of gang %s are there", work->n, work->size,
-				  gang_name(work));
+		sbuf_addf(out, "%s%s", between, holds[i].hold == HOLD_AFTER && after ? after : holds[i].words);
 		between = "; ";
 	}
+}
+
+static void say_held(const struct work *work, struct sbuf *out)
+{
+	unsigned others = work->holds & ~(unsigned)HOLD_MEMBERS;
+
+	why_held(others, work->after, out);
+	if (work->holds & HOLD_MEMBERS)
+		sbuf_addf(out, "%s%zu of the %zu pods of gang %s are there", others ? "; " : "", work->n, work->size,
+			  gang_name(work));
 }
 
 void say_time(int64_t at_ms, int64_t now_ms, struct sbuf *out)

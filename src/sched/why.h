@@ -32,6 +32,8 @@ struct why_view {
 	const char *(*source)(void *arg, unsigned holds);
 	void *arg;
 };
+/* The holds alone: "held by its user; waits until job/a1 has ended".  Not of members that lack. */
+void why_held(unsigned holds, const char *after, struct sbuf *out);
 void why_sentence(const struct why_view *v, struct sbuf *out);
 /* For the condition and the event of its pods: what stands in the way, and when it starts if room is reserved for it;
  * but nothing that is only foretold, for that changes by the minute.  Nothing if nothing does. */

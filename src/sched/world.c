@@ -486,6 +486,15 @@ struct work *world_work(struct world *w, const struct work_facts *f)
 	return work;
 }
 
+void work_hold(struct world *w, struct work *work, unsigned holds)
+{
+	if (work->holds == holds)
+		return;
+	work->holds = holds;
+	work_line_up(w, work);
+	w->changed = true;
+}
+
 struct work *world_find(const struct world *w, const char *key)
 {
 	return map_find(&w->works, key);

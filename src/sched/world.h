@@ -74,6 +74,8 @@ static inline uint64_t place_at(int64_t seconds, int64_t number, int64_t index)
 /* Made, or changed: its members stay. */
 struct work *world_work(struct world *w, const struct work_facts *f);
 struct work *world_find(const struct world *w, const char *key);
+/* Its holds (enum work_hold) are others now. */
+void work_hold(struct world *w, struct work *work, unsigned holds);
 /* Takes over one reference of the shape.  A member of that id that is there already is left as it is. */
 struct member *work_member(struct world *w, struct work *work, const char *id, struct shape *shape);
 /* It has a node, by our decision or another's. */

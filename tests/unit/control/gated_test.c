@@ -9,11 +9,13 @@ struct said {
 	enum gate_way way;
 	enum gate_state state;
 	const char *why;
-	int go;          /* so many of the pods that are wished for */
-	size_t wished;   /* in the last wish */
-	int64_t since;   /* it said */
-	char gang[64];   /* of whom */
-	bool with_gates; /* a pod that was wished for had one */
+	int go;                /* so many of the pods that are wished for */
+	size_t wished;         /* in the last wish */
+	int64_t since;         /* it said */
+	char gang[64];         /* of whom */
+	bool with_gates;       /* a pod that was wished for had one */
+	struct gate_rule rule; /* with words: the job holds itself back */
+	bool forgotten;
 };
 
 static struct said *said(struct gate *g)
@@ -47,7 +49,22 @@ static enum gate_state state(struct gate *g, const char *ns, const char *gang, c
 	return said(g)->state;
 }
 
-static const struct gate_ops ops = { .way = way, .wish = wish, .state = state };
+static bool held(struct gate *g, const char *plural, const json_t *job, struct gate_rule *ret)
+{
+	(void)job;
+	CHECK_STR(plural, "tfjobs");
+	*ret = said(g)->rule;
+	return ret->why != NULL;
+}
+
+static void forget(struct gate *g, const char *plural, const json_t *job)
+{
+	(void)plural;
+	(void)job;
+	said(g)->forgotten = true;
+}
+
+static const struct gate_ops ops = { .way = way, .wish = wish, .state = state, .held = held, .forget = forget };
 
 static json_t *three_workers(void)
 {
@@ -71,11 +88,25 @@ static size_t made(struct said *s, const json_t *obj, size_t most, struct traini
 	v.nservices = 3;
 	gated_view(s ? &s->gate : NULL, &v);
 	training_plan(&v, p);
-	gated_hold(s ? &s->gate : NULL, &job, most, p);
+	if (v.held)
+		gated_hold_all(&s->gate, &v, p);
+	else
+		gated_hold(s ? &s->gate : NULL, &job, most, p);
 	for (int i = 0; i < 3; i++)
 		json_decref((json_t *)services[i]);
 	training_job_done(&job);
 	return p->npods;
+}
+
+static const json_t *queued_of(const struct training_plan *p)
+{
+	json_t *c;
+	size_t i;
+
+	json_array_foreach (json_object_get(p->status, "conditions"), i, c)
+		if (str_same(jsonx_str(c, "type"), "Queued"))
+			return c;
+	return NULL;
 }
 
 TEST("how many pods are made depends on the gate")
@@ -104,6 +135,28 @@ TEST("how many pods are made depends on the gate")
 			CHECK_STR(s.gang, "default tfjobs/j");
 			CHECK_INT(s.since, 1767225610000);
 		}
+		training_plan_done(&p);
+	}
+}
+
+TEST("of a job that holds itself back no pod is made, whatever the room, and it says why")
+{
+	static const enum gate_way ways[] = { GATE_ASKING, GATE_OFF, GATE_GATES, GATE_DELAY };
+	json_auto_t *obj = three_workers();
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		struct said s = { .gate.ops = &ops,
+				  .way = ways[i],
+				  .go = 3,
+				  .wished = 9,
+				  .rule = { .why = "not to start before 10:00", .until_ms = 1000000005000 } };
+		struct training_plan p;
+
+		CHECK_INT(made(&s, obj, 100, &p), 0);
+		CHECK_INT(s.wished, ways[i] == GATE_DELAY ? 0 : 9);
+		CHECK_INT(p.again, 6);
+		CHECK_STR(jsonx_str_or(queued_of(&p), "message", ""),
+			  "TFJob default/j waits: not to start before 10:00.");
 		training_plan_done(&p);
 	}
 }
@@ -151,17 +204,6 @@ TEST("nobody waits for a replica that has succeeded and is not made again")
 	later = training_pod(&job, &job.roles[0], 0, 1);
 	CHECK_STR(json_string_value(json_object_get(jsonx_at(later, "metadata.annotations"), TRAINING_GANG_SIZE)), "2");
 	training_job_done(&job);
-}
-
-static const json_t *queued_of(const struct training_plan *p)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (json_object_get(p->status, "conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "Queued"))
-			return c;
-	return NULL;
 }
 
 TEST("a job says why it waits, when that changes, and when it no longer does")

@@ -128,6 +128,24 @@ static const char *state(struct door *k, const char *key)
 	return s == GATE_WAITS ? why : words[s];
 }
 
+TEST("a gang whose job is held stays at the gate, and goes in when it is released")
+{
+	struct door k = door_new(2);
+
+	tell_gang(&k, "a", 3, CLOSED);
+	CHECK(gate_plan_hold(k.p, "lab/tfjobs/a", true));
+	CHECK(!gate_plan_hold(k.p, "lab/tfjobs/a", true));
+	CHECK_STR(pass(&k), "");
+	/* What comes later is of the same job. */
+	gone(&k, "a-0");
+	tell_gang(&k, "a", 3, CLOSED);
+	tell_gang(&k, "b", 1, CLOSED);
+	CHECK_STR(pass(&k), "+b-0 lab/tfjobs/b");
+	CHECK(gate_plan_hold(k.p, "lab/tfjobs/a", false));
+	CHECK_STR(pass(&k), "+a-2 +a-1 +a-0 lab/tfjobs/a");
+	door_done(&k);
+}
+
 TEST("a gang is let in when there is room for all of it, the next when that one has gone")
 {
 	struct door k = door_new(2);
