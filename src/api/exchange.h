@@ -107,6 +107,8 @@ typedef void stream_fn(struct exchange *x);
 stream_fn *rest_stream_find(const struct exchange *x);
 /* The pod of the request, decoded, and the kubelet that runs it; ERR_UNAVAILABLE if this server runs no pods. */
 int rest_pod_get(struct exchange *x, json_t **ret_pod, struct kubelet **ret_kubelet, struct err *e);
+/* GET of a pod that is another cluster's: takes x over; false if it is none. */
+bool rest_pod_elsewhere(struct exchange *x);
 /* The container a request means (borrowed from the pod): the one it names, or the only one.  Kubernetes' words if that
  * cannot be said. */
 int rest_pod_container(const json_t *pod, const char *given, const char **ret, struct err *e);
@@ -137,6 +139,9 @@ bool rest_pbs_is(const struct exchange *x);
 bool rest_pbs(struct exchange *x);
 /* rest_pbs_act.c: .../namespaces/NS/pbsjobs/NAME/signal and /message; false if the path is another. */
 bool rest_pbs_act_route(struct exchange *x);
+/* rest_pbs_far.c: the command in all pods of the job, which are another cluster's, or in the first of each run; takes x
+ * over if it succeeds. */
+int pbs_act_far(struct exchange *x, const json_t *job, const json_t *command, bool first, struct err *e);
 
 /* rest_metrics.c: takes x over if it asks what pods or nodes use. */
 bool rest_metrics(struct exchange *x);

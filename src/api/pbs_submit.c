@@ -268,8 +268,6 @@ static int submit(struct api *api, json_t *obj, struct pbs_entry *n, struct err 
 	if (abroad && !in_container)
 		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_QACESS,
 				     "jobs run in containers here: name an image (-l image=), or a queue that has one");
-	if (abroad && jsonx_bool_or(spec, "interactive", false))
-		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_QACESS, "interactive jobs are not possible here");
 	if (*n->owner &&
 	    check_identity(api, spec, n->owner, in_container && !abroad, json_object_get(obj, "status"), e) < 0)
 		return -1;

@@ -287,7 +287,7 @@ static void serve_resource(struct exchange *x)
 		stream(x);
 		return;
 	}
-	if (rest_metrics(x))
+	if (rest_metrics(x) || rest_pod_elsewhere(x))
 		return;
 	if (x->req.verb == VERB_LIST) {
 		rest_list(x);

@@ -14,6 +14,7 @@
 #include "api/verbs.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_far.h"
 #include "kinds/pbs_id.h"
 #include "kinds/rest.h"
 
@@ -30,6 +31,7 @@ struct act {
 	int stream;
 	struct sbuf text;
 	size_t told;
+	bool taken; /* the exchange goes on without us */
 };
 
 /* "TERM", "SIGTERM", "15"; 0 if it is none. */
@@ -200,7 +202,18 @@ static int act_on_job(struct act *a, struct err *e)
 	return a->told ? 0 : pbs_error_state(e, array && state != 'C' ? 'Q' : state);
 }
 
-static int act(struct exchange *x, struct err *e)
+/* Pods of another cluster know no signals but those that somebody sends in them. */
+static int act_far(struct act *a, struct err *e)
+{
+	json_auto_t *command = a->signo ? pbs_far_signal(a->signo) : pbs_far_message(a->stream, sbuf_str(&a->text));
+
+	if (pbs_act_far(a->x, a->job, command, !a->signo, e) < 0)
+		return -1;
+	a->taken = true;
+	return 0;
+}
+
+static int act(struct exchange *x, bool *ret_taken, struct err *e)
 {
 	struct act a = { .kubelet = x->rest->kubelet, .x = x, .text = SBUF(MOST_MESSAGE + 2) };
 	json_auto_t *job = NULL;
@@ -213,8 +226,9 @@ static int act(struct exchange *x, struct err *e)
 	if (r == 0 && !a.kubelet)
 		r = err_set(e, ERR_UNAVAILABLE, "this server runs no pods");
 	if (r == 0)
-		r = act_on_job(&a, e);
+		r = a.kubelet->ops->pod ? act_far(&a, e) : act_on_job(&a, e);
 	sbuf_done(&a.text);
+	*ret_taken = a.taken;
 	return r;
 }
 
@@ -222,8 +236,14 @@ static void serve_act(struct exchange *x)
 {
 	struct status_subject about = { x->req.kind, x->req.name };
 
+	bool taken = false;
+	int r;
+
 	x->mutating = true;
-	if (act(x, &x->err) == 0) {
+	r = act(x, &taken, &x->err);
+	if (taken)
+		return;
+	if (r == 0) {
 		x->result.code = 200;
 		x->result.object = status_success(&about, NULL);
 	}

@@ -10,6 +10,7 @@
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "kinds/core.h"
 
 static const struct {
 	const char *plural, *subresource; /* of the core group */
@@ -38,10 +39,33 @@ stream_fn *rest_stream_find(const struct exchange *x)
 	return NULL;
 }
 
+static bool pods_are_elsewhere(const struct exchange *x)
+{
+	return x->rest->kubelet && x->rest->kubelet->ops->pod;
+}
+
+bool rest_pod_elsewhere(struct exchange *x)
+{
+	struct kubelet *k = x->rest->kubelet;
+	json_t *pod = NULL;
+
+	if (!pods_are_elsewhere(x) || x->req.kind != &kind_pod || x->req.verb != VERB_GET || x->req.subresource)
+		return false;
+	if (k->ops->pod(k, x->req.ns, x->req.name, &pod, &x->err) < 0)
+		exchange_finish(x);
+	else
+		exchange_reply_json(x, 200, pod);
+	return true;
+}
+
 int rest_pod_get(struct exchange *x, json_t **ret_pod, struct kubelet **ret_kubelet, struct err *e)
 {
 	json_t *pod;
 
+	if (pods_are_elsewhere(x)) {
+		*ret_kubelet = x->rest->kubelet;
+		return x->rest->kubelet->ops->pod(x->rest->kubelet, x->req.ns, x->req.name, ret_pod, e);
+	}
 	if (verb_load(x->rest->api, x->req.kind, x->req.ns, x->req.name, &pod, e) < 0)
 		return -1;
 	if (!x->rest->kubelet) {

@@ -18,11 +18,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/own_api.h"
-#include "client/split.h"
+#include "client/far_kubelet.h"
 #include "control/mirror.h"
 #include "control/pbs.h"
 #include "control/pbs_pod.h"
+#include "kinds/pbs_far.h"
 #include "loop/http.h"
+#include "loop/kubelet_run.h"
 #include "sched/gate.h"
 
 #define HISTORY_SECONDS 600
@@ -37,6 +39,7 @@ struct operate_pbs {
 	struct control *housekeepers;
 	struct client *cluster; /* for the mirror, always */
 	struct mirror *mirror;
+	struct far_kubelet *kubelet;
 	char *id;                   /* of the store, in notes on the cluster */
 	struct pbs_account account; /* the last one that was asked for */
 	json_t *groups;
@@ -78,6 +81,52 @@ static bool is_shared(void *arg, const char *path)
 
 	(void)arg;
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* ---- signals ---- */
+
+struct far_signal {
+	struct kubelet_run *run;
+	void (*done)(void *arg, const struct err *e);
+	void *arg;
+};
+
+static void on_signalled(void *arg, int code, struct str text, const struct err *e)
+{
+	struct far_signal *s = arg;
+	struct err failed = ERR_INIT;
+
+	(void)kubelet_run_failed(code, text, e, &failed);
+	s->done(s->arg, &failed);
+	free(s);
+}
+
+static void *send_signal(void *arg, const json_t *pod, int signo, void (*done)(void *done_arg, const struct err *e),
+			 void *done_arg, struct err *e)
+{
+	struct operate_pbs *p = arg;
+	struct far_signal *s = xcalloc(1, sizeof(*s));
+	json_auto_t *command = pbs_far_signal(signo);
+	struct kubelet_target of = { .ns = jsonx_str_or(pod, "metadata.namespace", ""),
+				     .pod = jsonx_str_or(pod, "metadata.name", ""),
+				     .uid = jsonx_str_or(pod, "metadata.uid", ""),
+				     .container = "job" };
+
+	s->done = done;
+	s->arg = done_arg;
+	if (kubelet_run_new(far_kubelet_door(p->kubelet), &of, command, on_signalled, s, &s->run, e) == 0)
+		return s;
+	free(s);
+	return NULL;
+}
+
+static void give_up_signal(void *arg, void *handle)
+{
+	struct far_signal *s = handle;
+
+	(void)arg;
+	kubelet_run_free(s->run);
+	free(s);
 }
 
 /* ---- opening ---- */
@@ -131,6 +180,9 @@ int operate_pbs_open(struct loop *loop, const struct operate_pbs_config *config,
 		return -1;
 	p->housekeepers = control_new(p->own.client, set);
 	p->mirror = mirror_new(p->own.client, p->cluster);
+	p->kubelet = far_kubelet_new(
+		&(struct split_config){ .far = p->cluster, .group = GROUP, .id = p->id, .pods = PBS_JOB_LABEL });
+	rest_set_kubelet(p->rest, far_kubelet_door(p->kubelet));
 	log_info("serve PBS dir=%s socket=%s", config->dir, config->socket);
 	return 0;
 }
@@ -147,6 +199,7 @@ void operate_pbs_close(struct operate_pbs *p)
 		watch_hub_drain(api_hub(p->own.api));
 	http_server_free(p->http);
 	rest_free(p->rest);
+	far_kubelet_free(p->kubelet);
 	mirror_free(p->mirror);
 	control_free(p->housekeepers);
 	client_free(p->cluster);
@@ -165,7 +218,11 @@ void operate_pbs_start(struct operate_pbs *p, struct client *cluster, control_se
 	struct split_config config = {
 		.near = p->own.client, .far = cluster, .group = GROUP, .id = p->id, .pods = held ? NULL : PBS_JOB_LABEL
 	};
-	struct pbs_abroad_config abroad = { .account = find_account, .shared = is_shared, .arg = p };
+	struct pbs_abroad_config abroad = { .account = find_account,
+					    .shared = is_shared,
+					    .signal = send_signal,
+					    .signal_stop = give_up_signal,
+					    .arg = p };
 
 	p->split = client_split_new(&config);
 	p->gate = gate_new(p->split, admission);

@@ -43,9 +43,13 @@ static void drop_from_spec(json_t *spec)
 {
 	static const char *const unread[] = { "securityContext", "dnsPolicy",          "dnsConfig",       "hostAliases",
 					      "serviceAccount",  "enableServiceLinks", "preemptionPolicy" };
+	json_auto_t *user = json_incref(jsonx_at(spec, "securityContext.runAsUser"));
 
 	for (size_t k = 0; k < ARRAY_SIZE(unread); k++)
 		json_object_del(spec, unread[k]);
+	/* Whose rights it has: far_kubelet.c. */
+	if (user)
+		json_object_set_new(spec, "securityContext", json_pack("{s:O}", "runAsUser", user));
 	drop_volumes(json_object_get(spec, "volumes"));
 	drop_from_containers(json_object_get(spec, "containers"));
 	drop_from_containers(json_object_get(spec, "initContainers"));

@@ -14,10 +14,12 @@
 #include "control/pbs_book.h"
 #include "control/pbs_gate.h"
 #include "control/pbs_parts.h"
+#include "control/pbs_stops.h"
 #include "kinds/queue.h"
 #include "kinds/walltime.h"
 
 #define SERVER     "default"
+#define UNHEARD_MS 3000  /* until a pod is told once more */
 #define ACCOUNT_MS 10000 /* until the users' database is asked again */
 
 struct pbs_jobs {
@@ -27,6 +29,7 @@ struct pbs_jobs {
 	struct pbs_slots slots;
 	struct keeper *keeper;
 	struct pbs_abroad_config abroad; /* .account is NULL if pods are at home */
+	struct pbs_stops *stops;         /* NULL at home */
 	struct pbs_gate gate;            /* in front of the cluster */
 	struct map strays;               /* key -> uid of a job that is gone and may have pods abroad */
 };
@@ -40,13 +43,38 @@ struct look {
 
 /* ---- writing ---- */
 
+static void write_mark(struct pbs_jobs *k, const char *key, const json_t *pod, bool suspend)
+{
+	struct ref ref = calls_ref("v1", "pods", pod);
+	json_auto_t *patch = json_pack("{s:{s:s, s:{s:o}}}", "metadata", "uid", jsonx_str_or(pod, "metadata.uid", ""),
+				       "annotations", PBS_SUSPEND, suspend ? json_string("true") : json_null());
+
+	calls_patch(keeper_calls(k->keeper), key, &ref, "merge", patch, NULL, NULL);
+}
+
+static void on_heard(void *arg, const char *key, const json_t *pod, bool suspend)
+{
+	write_mark(arg, key, pod, suspend);
+}
+
+static void on_unheard(void *arg, const char *key, const char *why)
+{
+	struct pbs_jobs *k = arg;
+	const json_t *job = keeper_find(k->keeper, key);
+
+	if (!job)
+		return;
+	events_note(keeper_events(k->keeper), job, "Warning", "SignalFailed", "Suspending or resuming it: %s", why);
+	keeper_look_after(k->keeper, key, UNHEARD_MS);
+}
+
+/* The nodes here obey the mark. */
 static void mark_pod(const struct look *l, const struct pbs_mark *m)
 {
-	struct ref ref = calls_ref("v1", "pods", m->pod->obj);
-	json_auto_t *patch = json_pack("{s:{s:s, s:{s:o}}}", "metadata", "uid", m->pod->uid, "annotations", PBS_SUSPEND,
-				       m->suspend ? json_string("true") : json_null());
-
-	calls_patch(keeper_calls(l->k->keeper), l->key, &ref, "merge", patch, NULL, NULL);
+	if (l->k->stops)
+		pbs_stops_mark(l->k->stops, l->key, m);
+	else
+		write_mark(l->k, l->key, m->pod->obj, m->suspend);
 }
 
 /* The scheduler goes by the annotation. */
@@ -369,7 +397,11 @@ static void on_job(void *arg, const char *key, const json_t *job, const json_t *
 
 static bool said_otherwise(const struct pod_facts *now, const struct pod_facts *old)
 {
+	static const char notes[] = "metadata.annotations";
+
 	return !streq(pbs_pod_waits(now), pbs_pod_waits(old)) ||
+	       !json_equal(json_object_get(jsonx_at(now->obj, notes), PBS_SUSPEND),
+			   json_object_get(jsonx_at(old->obj, notes), PBS_SUSPEND)) ||
 	       !json_equal(jsonx_at(now->obj, "status.containerStatuses"),
 			   jsonx_at(old->obj, "status.containerStatuses"));
 }
@@ -499,6 +531,8 @@ struct pbs_jobs *pbs_jobs_new(struct client *c, struct owned *owned)
 void pbs_jobs_send_abroad(struct pbs_jobs *k, const struct pbs_abroad_config *config)
 {
 	k->abroad = *config;
+	k->stops = pbs_stops_new(&k->abroad,
+				 &(struct pbs_stops_handlers){ .heard = on_heard, .failed = on_unheard, .arg = k });
 	k->gate.gate = config->gate;
 	if (config->gate)
 		config->gate->ops->follow(
@@ -512,6 +546,7 @@ void pbs_jobs_free(struct pbs_jobs *k)
 		return;
 	if (k->gate.gate)
 		k->gate.gate->ops->unfollow(k->gate.gate, k);
+	pbs_stops_free(k->stops);
 	keeper_free(k->keeper);
 	pbs_gate_done(&k->gate);
 	informer_free(k->queues);

@@ -17,6 +17,11 @@ struct pbs_abroad_config {
 	int (*account)(void *arg, const char *user, const struct pbs_account **ret);
 	/* Whether this machine has such a directory, and so all nodes. */
 	bool (*shared)(void *arg, const char *path);
+	/* Sends a signal to all processes of a pod.  `done` once, later, with the error if it has one; until then the
+	 * handle, NULL with `e` if it cannot even be tried, can be given up. */
+	void *(*signal)(void *arg, const json_t *pod, int signo, void (*done)(void *done_arg, const struct err *e),
+			void *done_arg, struct err *e);
+	void (*signal_stop)(void *arg, void *handle);
 	void *arg;
 	struct gate *gate; /* in front of the cluster, or NULL; it outlives the controller */
 };

@@ -13,6 +13,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/pod_template.h"
+#include "kinds/pbs_far.h"
 #include "kinds/pbs_id.h"
 
 #define AUX   PBS_SPOOL "/aux"
@@ -27,6 +28,7 @@ static const char wrapper[] =
 	"out=$1 err=$2 joined=$3 rank=$5\n"
 	"umask \"$4\"\n"
 	"shift 5\n"
+	"echo $$ >" PBS_FAR_PID "\n"
 	"fail() { echo \"$1\" 2>/dev/null >/dev/termination-log; echo \"PBS: $2\" >&2; exit 1; }\n"
 	"if [ \"$rank\" = 0 ]; then\n"
 	"  if [ \"$PBS_NUM_NODES\" -gt 1 ]; then\n"
@@ -42,9 +44,14 @@ static const char wrapper[] =
 	"for f in \"$out\" \"$err\"; do\n"
 	"  [ -z \"$f\" ] || (: >\"$f\") 2>/dev/null || fail " PBS_NO_OUTPUT " \"cannot write $f\"\n"
 	"done\n"
-	"[ -z \"$out\" ] || exec >\"$out\"\n"
-	"[ -z \"$err\" ] || exec 2>\"$err\"\n"
+	/* Empty by now; what qmsg writes stands behind, and is not written over. */
+	"[ -z \"$out\" ] || exec >>\"$out\"\n"
+	"[ -z \"$err\" ] || exec 2>>\"$err\"\n"
 	"case $joined in stdout) exec 2>&1 ;; stderr) exec >&2 ;; esac\n"
+	/* Who sits down tells the size of the terminal, and then wants to see a prompt. */
+	"i=0\n"
+	"while [ \"$PBS_ENVIRONMENT\" = PBS_INTERACTIVE ] && [ $i -lt 50 ] &&\n"
+	"  [ \"$(stty size 2>/dev/null)\" = '0 0' ]; do sleep 0.1; i=$((i + 1)); done\n"
 	"program=$1\n"
 	"shift\n"
 	"[ \"$program\" != " SHELL " ] || [ -x " SHELL " ] || program=/bin/sh\n"
@@ -61,8 +68,6 @@ int pbs_abroad_check(const struct pbs_order *o, struct err *e)
 	if (!*pbs_order_image(o))
 		return err_set(e, ERR_INVALID,
 			       "jobs run in containers here, and neither -l image= nor its queue names one");
-	if (jsonx_bool_or(o->spec, "interactive", false))
-		return err_set(e, ERR_INVALID, "interactive jobs are not possible on this cluster");
 	if (!a || !a->uid)
 		return err_set(e, ERR_INVALID, "its owner \"%.60s\" has no account where the operator runs", owner);
 	if (strlen(jsonx_str_or(o->spec, "script", "")) > PBS_SCRIPT_MOST)
@@ -281,6 +286,8 @@ void pbs_abroad_container(const struct pbs_order *o, int index, int rank, json_t
 				json_string("echo " PBS_NO_OUTPUT " >/dev/termination-log; exit 1"));
 	json_object_set_new(container, "command", command_of(&p, doc, roots));
 	json_object_set_new(container, "env", env_of(o, &p, doc));
+	/* The script must not be process 1, whom signals do not reach. */
+	json_object_set_new(spec, "shareProcessNamespace", json_true());
 	json_object_set_new(container, "workingDir", jsonx_string(jsonx_str_or(doc, "cwd", "/")));
 	set_identity(&account, spec, container);
 	mount_spool(&p, spec, container);

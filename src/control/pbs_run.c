@@ -207,16 +207,17 @@ static void read_session(struct pbs_unit *u)
 static void suspend(struct pbs_work *w, struct pbs_unit *u)
 {
 	bool wanted = jsonx_bool_or(u->spec, "suspend", false);
+	size_t before = w->p->nmark;
 
-	if (w->v->set->abroad)
-		return; /* no other cluster can */
-	u->state = wanted ? 'S' : 'R';
 	for (int i = 0; i < u->ranks; i++) {
 		const json_t *notes = jsonx_at(u->now[i]->obj, "metadata.annotations");
 
 		if (wanted != (json_object_get(notes, PBS_SUSPEND) != NULL))
 			ARRAY_PUSH(w->p->mark, w->p->nmark, w->p->mark_cap, ((struct pbs_mark){ u->now[i], wanted }));
 	}
+	/* Whether another cluster's pods have heard it is known when they are marked. */
+	if (!w->v->set->abroad || w->p->nmark == before)
+		u->state = wanted ? 'S' : 'R';
 }
 
 /* Limits of what runs follow the job's; another cluster gives a pod no more time than it was made with. */

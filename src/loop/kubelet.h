@@ -58,6 +58,10 @@ struct kubelet_exec_request {
 };
 
 struct kubelet_ops {
+	/* NULL where pods are objects of the API.  Else they are another cluster's: one of them as it is known, a new
+	 * reference.  ERR_UNAVAILABLE while nothing is known of them. */
+	int (*pod)(struct kubelet *k, const char *ns, const char *name, json_t **ret, struct err *e);
+
 	/* Handlers are never called before these return. */
 	int (*log)(struct kubelet *k, const struct kubelet_log_request *q, const struct kubelet_log_handlers *h,
 		   struct kubelet_log **ret, struct err *e);

@@ -25,6 +25,57 @@ qdel "$A"
 ok "with room for all it runs" eventually 60 state "$M" C
 is "on all of them" "$(tr '\n' ' ' <"$H/both.o${M%%.*}")" "$NODE $NODE "
 
+# --- hands on what runs ---
+act() { as_user "$T/bin/$1" "${@:2}" 2>&1; }
+cat >"$H/hear.pbs" <<'END'
+#PBS -l image=host
+#PBS -N hear
+trap 'echo heard' USR1
+echo begun
+while [ ! -e "$PBS_O_WORKDIR/stop" ]; do sleep 0.1; n=$((n + 1)); echo $n >"$PBS_O_WORKDIR/count"; done
+echo over
+END
+A=$(qsub hear.pbs)
+O=$H/hear.o${A%%.*}
+ok "a job runs" eventually 60 grep -qs begun "$O"
+is "qsig is heard by its script" "$(act qsig -s USR1 "$A")" ""
+ok "at once" eventually 30 grep -q heard "$O"
+is "qmsg writes into its output" "$(act qmsg -O 'the end is near' "$A")" ""
+ok "and the script goes on behind that" grep -q 'the end is near' "$O"
+act qmsg 'an error' "$A"
+ok "or into its errors" grep -q 'an error' "$H/hear.e${A%%.*}"
+like "nobody else may" "$(setpriv --reuid=nobody --regid=nogroup --clear-groups env -u KUBECONFIG STOKER_SOCKET="$P" "$T/bin/qsig" "$A" 2>&1)" 'Unauthorized Request'
+is "it can be suspended" "$(act qsig -s suspend "$A")" ""
+ok "it is" eventually 30 state "$A" S
+is "its processes stand still" "$(cat "$H/count"; sleep 0.5)" "$(cat "$H/count")"
+act qsig -s resume "$A"
+ok "and resumed" eventually 30 state "$A" R
+STOOD=$(cat "$H/count")
+moves() { [ "$(cat "$H/count")" -gt "$STOOD" ]; }
+ok "they go on" eventually 30 moves
+touch "$H/stop"
+ok "it ends" eventually 30 state "$A" C
+is "with all that was written" "$(tr '\n' ' ' <"$O")" 'begun heard the end is near over '
+like "a job that has ended hears nothing" "$(act qsig "$A")" 'invalid state for job - COMPLETE'
+A=$(echo 'exec sleep 600' | qsub -l image=host)
+ok "a job runs" eventually 60 state "$A" R
+killed() { act qsig -s KILL "$A" >/dev/null; state "$A" C; }
+ok "a signal that nobody catches ends it" eventually 30 killed
+is "as a shell counts signals" "$(job "$A" .status.exitStatus)" 137
+A=$(echo 'echo in the log' | qsub -l image=host -j oe -o /no/such/dir/x)
+ok "a job whose output has no place" eventually 60 state "$A" C
+is "has it in its log" "$(act dockerlog "$A")" 'in the log'
+
+# --- a terminal ---
+cp "$ROOT/tests/lib/terminal.py" "$T/bin/"
+echo "PS1='stoker> '" >"$H/.bashrc"
+# terminal [TEXT KEYS]... -- ARGS...: a command on a terminal
+terminal() { (cd "$H" && as_user timeout 60 /usr/bin/python3 -B "$T/bin/terminal.py" "$@"); }
+SAT=$(terminal 'stoker> ' $'echo in=$PBS_ENVIRONMENT at=$PWD $((6 * 7)); exit 4\n' -- "$T/bin/qsub" -I -l image=host)
+like "qsub -I sits down" "$SAT" 'job [0-9]+\..* ready'
+like "at a shell of the job" "$SAT" "in=PBS_INTERACTIVE at=$H 42"
+like "until it ends" "$SAT" 'job [0-9]+\..* completed'
+
 # --- where there are no scheduling gates ---
 crash
 operator --admission delay

@@ -14,8 +14,6 @@ ok "a second operator of the same jobs is refused" eval '! "$STOKER" operate --p
 
 # --- a job ---
 like "a job needs an image" "$(echo true | qsub 2>&1)" '^qsub: submit error \(.*jobs run in containers here: name an image'
-like "nobody gets a terminal" "$(as_user curl -sS --unix-socket "$P" "http://localhost/apis/stoker.dev/v1/namespaces/$U/pbsjobs" -H 'Content-Type: application/json' \
-	-d '{"apiVersion": "stoker.dev/v1", "kind": "PBSJob", "metadata": {}, "spec": {"interactive": true, "image": "host"}}' | jq -r .message)" 'interactive jobs are not possible here'
 like "the nodes count at once" "$(echo true | qsub -l image=host,nodes=999 2>&1)" '^qsub: '
 cat >"$H/a.pbs" <<'END'
 #PBS -N hello

@@ -147,7 +147,6 @@ TEST("what cannot run abroad is refused in words")
 	} rows[] = {
 		{ "{'owner':'anna','image':'i','script':'x'}", true, "" },
 		{ "{'owner':'anna','script':'x'}", true, "neither -l image= nor its queue" },
-		{ "{'owner':'anna','image':'i','interactive':true}", true, "interactive jobs" },
 		{ "{'owner':'anna','image':'i','script':'x'}", false, "\"anna\" has no account" },
 	};
 
