@@ -33,7 +33,7 @@
 struct operate_settings {
 	struct connect_settings connect;
 	const char *controllers, *leader_elect, *lease_name, *lease_ns, *listen, *admission;
-	const char *pbs, *pbs_socket, *admin_group;
+	const char *pbs, *pbs_socket, *pbs_account, *admin_group;
 	int64_t lease_seconds;
 };
 
@@ -90,6 +90,12 @@ static const struct opt operate_opts[] = {
 	  OPT(pbs_socket),
 	  .arg = "PATH",
 	  .help = "Unix socket for qsub and the others (default as root: /run/stoker/stoker.sock)" },
+	{ .name = "pbs-account",
+	  .type = OPT_STRING,
+	  OPT(pbs_account),
+	  .arg = "NAME",
+	  .help = "with --pbs: service account by which jobs of several nodes start programs on them (pbsdsh); it is "
+		  "made in users' namespaces with the right to run commands in pods" },
 	{ .name = "admin-group",
 	  .type = OPT_STRING,
 	  OPT(admin_group),
@@ -336,9 +342,11 @@ static int open_pbs(struct operating *op, struct err *e)
 {
 	auto_sbuf struct sbuf usual = SBUF(4096);
 	const struct operate_settings *s = op->settings;
-	struct operate_pbs_config config = {
-		.dir = s->pbs, .socket = s->pbs_socket, .admin_group = s->admin_group, .remote = &op->options
-	};
+	struct operate_pbs_config config = { .dir = s->pbs,
+					     .socket = s->pbs_socket,
+					     .admin_group = s->admin_group,
+					     .account = s->pbs_account,
+					     .remote = &op->options };
 
 	default_socket_path(&usual);
 	if (!config.socket)
@@ -386,7 +394,10 @@ static void operator_done(struct operating *op)
 /* PBS jobs that are kept here are one controller's, and it needs no Lease: the lock of their directory will do. */
 static int read_pbs(struct operate_settings *s, struct operating *op, struct err *e)
 {
-	const char *only = s->pbs_socket ? "pbs-socket" : s->admin_group ? "admin-group" : NULL;
+	const char *only = s->pbs_socket    ? "pbs-socket"
+			   : s->pbs_account ? "pbs-account"
+			   : s->admin_group ? "admin-group"
+					    : NULL;
 
 	if (!s->pbs)
 		return only ? err_set(e, ERR_BAD_REQUEST, "--%s: is only of use with --pbs DIR", only) : 0;

@@ -40,6 +40,7 @@ struct operate_pbs {
 	struct client *cluster; /* for the mirror, always */
 	struct mirror *mirror;
 	struct far_kubelet *kubelet;
+	char *launch;               /* or NULL */
 	char *id;                   /* of the store, in notes on the cluster */
 	struct pbs_account account; /* the last one that was asked for */
 	json_t *groups;
@@ -170,6 +171,7 @@ int operate_pbs_open(struct loop *loop, const struct operate_pbs_config *config,
 	control_set set;
 
 	*ret = p;
+	p->launch = config->account ? xstrdup(config->account) : NULL;
 	if (client_http_new(loop, config->remote, &p->cluster, e) < 0)
 		return -1;
 	if (streq(client_server(p->cluster), config->socket))
@@ -206,6 +208,7 @@ void operate_pbs_close(struct operate_pbs *p)
 	own_api_close(&p->own);
 	json_decref(p->groups);
 	free(p->id);
+	free(p->launch);
 	free(p);
 }
 
@@ -227,6 +230,7 @@ void operate_pbs_start(struct operate_pbs *p, struct client *cluster, control_se
 	p->split = client_split_new(&config);
 	p->gate = gate_new(p->split, admission);
 	abroad.gate = p->gate;
+	abroad.launch = p->launch;
 	p->control = control_new_gated(p->split, set, p->gate);
 	control_send_abroad(p->control, &abroad);
 }

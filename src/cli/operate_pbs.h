@@ -15,6 +15,7 @@ struct operate_pbs;
 struct operate_pbs_config {
 	const char *dir, *socket;
 	const char *admin_group;             /* or NULL */
+	const char *account;                 /* of jobs of several nodes (control/pbs_launch.h), or NULL */
 	const struct client_options *remote; /* the cluster */
 };
 

@@ -13,16 +13,19 @@
 #include "control/pbs_abroad.h"
 #include "control/pbs_book.h"
 #include "control/pbs_gate.h"
+#include "control/pbs_launch.h"
 #include "control/pbs_parts.h"
 #include "control/pbs_stops.h"
 #include "kinds/queue.h"
 #include "kinds/walltime.h"
 
-#define SERVER     "default"
-#define UNHEARD_MS 3000  /* until a pod is told once more */
-#define ACCOUNT_MS 10000 /* until the users' database is asked again */
+#define SERVER         "default"
+#define LAUNCH_SECONDS 10
+#define UNHEARD_MS     3000  /* until a pod is told once more */
+#define ACCOUNT_MS     10000 /* until the users' database is asked again */
 
 struct pbs_jobs {
+	struct client *client;
 	struct owned *owned;
 	struct informer *queues, *servers, *nodes;
 	struct pbs_book book;
@@ -30,6 +33,7 @@ struct pbs_jobs {
 	struct keeper *keeper;
 	struct pbs_abroad_config abroad; /* .account is NULL if pods are at home */
 	struct pbs_stops *stops;         /* NULL at home */
+	struct pbs_launch *launch;       /* or NULL */
 	struct pbs_gate gate;            /* in front of the cluster */
 	struct map strays;               /* key -> uid of a job that is gone and may have pods abroad */
 };
@@ -244,9 +248,28 @@ static bool is_in(const struct pod_facts *p, const char *key)
 	return strncmp(key, ns, n) == 0 && key[n] == '/';
 }
 
+/* Pods with a service account that is not there yet would be refused. */
+static void await_launch(struct pbs_jobs *k, const char *key, const json_t *job, struct pbs_plan *p)
+{
+	auto_free char *why = NULL;
+	const char *said = NULL;
+
+	if (!k->launch || !p->nmake || p->make[0].order->nodes.count < 2 ||
+	    pbs_launch_ready(k->launch, jsonx_str_or(job, "metadata.namespace", ""), key, &said))
+		return;
+	p->nmake = 0;
+	if (!said)
+		return;
+	why = xasprintf("Not Running: %s", said);
+	json_object_set_new(p->status, "comment", jsonx_string(why));
+	p->again = p->again < 0 || p->again > LAUNCH_SECONDS ? LAUNCH_SECONDS : p->again;
+}
+
 static void plan_with(struct pbs_jobs *k, const struct pbs_account *account, const char *key, const json_t *job)
 {
-	struct pbs_abroad abroad = { .account = account, .node = node_named, .shared = is_shared, .arg = k };
+	struct pbs_abroad abroad = {
+		.account = account, .launch = k->abroad.launch, .node = node_named, .shared = is_shared, .arg = k
+	};
 	struct look l = { .k = k, .key = key, .job = job };
 	struct owned_list own = owned_by(k->owned, jsonx_str_or(job, "metadata.uid", ""));
 	auto_free const struct pod_facts **pods = xcalloc(own.n + 1, sizeof(*pods));
@@ -283,6 +306,7 @@ static void plan_with(struct pbs_jobs *k, const struct pbs_account *account, con
 	pbs_judge(job, &others, &judgement);
 	pbs_plan(&v, &p);
 	pbs_gate_hold(&k->gate, key, job, most, &p);
+	await_launch(k, key, job, &p);
 	apply(&l, &p);
 	pbs_plan_done(&p);
 	pbs_judgement_done(&judgement);
@@ -445,6 +469,11 @@ static void on_setting(void *arg, const json_t *obj, const json_t *old)
 		look_at_all(k);
 }
 
+static void on_launch(void *arg, const char *key)
+{
+	keeper_look(((struct pbs_jobs *)arg)->keeper, key);
+}
+
 /* "namespace/name", and behind it which run. */
 static void on_gate(void *arg, const char *run)
 {
@@ -516,6 +545,7 @@ struct pbs_jobs *pbs_jobs_new(struct client *c, struct owned *owned)
 	/* What runs keeps the names that it was started with. */
 	struct informer_handlers nodes = { .synced = on_synced, .arg = k };
 
+	k->client = c;
 	k->owned = owned;
 	pbs_book_init(&k->book);
 	pbs_slots_init(&k->slots);
@@ -534,6 +564,8 @@ void pbs_jobs_send_abroad(struct pbs_jobs *k, const struct pbs_abroad_config *co
 	k->stops = pbs_stops_new(&k->abroad,
 				 &(struct pbs_stops_handlers){ .heard = on_heard, .failed = on_unheard, .arg = k });
 	k->gate.gate = config->gate;
+	if (config->launch)
+		k->launch = pbs_launch_new(k->client, config->launch, on_launch, k);
 	if (config->gate)
 		config->gate->ops->follow(
 			config->gate,
@@ -547,6 +579,7 @@ void pbs_jobs_free(struct pbs_jobs *k)
 	if (k->gate.gate)
 		k->gate.gate->ops->unfollow(k->gate.gate, k);
 	pbs_stops_free(k->stops);
+	pbs_launch_free(k->launch);
 	keeper_free(k->keeper);
 	pbs_gate_done(&k->gate);
 	informer_free(k->queues);

@@ -23,7 +23,8 @@ struct pbs_abroad_config {
 			void *done_arg, struct err *e);
 	void (*signal_stop)(void *arg, void *handle);
 	void *arg;
-	struct gate *gate; /* in front of the cluster, or NULL; it outlives the controller */
+	const char *launch; /* service account of jobs of several nodes (pbs_launch.h), or NULL */
+	struct gate *gate;  /* in front of the cluster, or NULL; it outlives the controller */
 };
 
 /* `owned` is shared and outlives it. */

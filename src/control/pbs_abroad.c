@@ -11,6 +11,7 @@
 #include <ctype.h>
 
 #include "base/jsonx.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "control/pod_template.h"
 #include "kinds/pbs_far.h"
@@ -260,7 +261,30 @@ static void set_identity(const struct pbs_account *a, json_t *spec, json_t *cont
 	json_object_set_new(container, "securityContext", json_pack("{s:b}", "allowPrivilegeEscalation", 0));
 }
 
-void pbs_abroad_container(const struct pbs_order *o, int index, int rank, json_t *spec, json_t *container)
+/* For pbsdsh, which has no API here that knows the job: kinds/pbs_far.h. */
+static void add_launch(const struct pbs_order *o, int index, int run, json_t *spec, json_t *env)
+{
+	auto_sbuf struct sbuf text = SBUF(LIMIT_OBJECT);
+	json_auto_t *doc = NULL;
+	json_t *pods = json_array();
+
+	for (int rank = 0; rank < o->nodes.count; rank++) {
+		auto_sbuf struct sbuf name = SBUF(512);
+
+		pbs_id_pod(o->job, index, rank, run, &name);
+		json_array_append_new(pods, jsonx_string(name.p));
+	}
+	doc = json_pack("{s:O, s:o, s:O?}", "namespace", jsonx_at(o->job, "metadata.namespace"), "pods", pods,
+			"resources", json_object_get(o->spec, "resources"));
+	jsonx_dump(doc, &text);
+	add_env(env, PBS_FAR_JOB, literal(text.p));
+	if (!o->set->abroad->launch)
+		return;
+	json_object_set_new(spec, "serviceAccountName", jsonx_string(o->set->abroad->launch));
+	json_object_set_new(spec, "automountServiceAccountToken", json_true());
+}
+
+void pbs_abroad_container(const struct pbs_order *o, int index, int rank, int run, json_t *spec, json_t *container)
 {
 	struct pbs_account account = *o->set->abroad->account;
 	json_auto_t *roots = writable_roots(o);
@@ -286,6 +310,8 @@ void pbs_abroad_container(const struct pbs_order *o, int index, int rank, json_t
 				json_string("echo " PBS_NO_OUTPUT " >/dev/termination-log; exit 1"));
 	json_object_set_new(container, "command", command_of(&p, doc, roots));
 	json_object_set_new(container, "env", env_of(o, &p, doc));
+	if (rank == 0 && o->nodes.count > 1)
+		add_launch(o, index, run, spec, json_object_get(container, "env"));
 	/* The script must not be process 1, whom signals do not reach. */
 	json_object_set_new(spec, "shareProcessNamespace", json_true());
 	json_object_set_new(container, "workingDir", jsonx_string(jsonx_str_or(doc, "cwd", "/")));

@@ -18,6 +18,7 @@
 
 struct pbs_abroad {
 	const struct pbs_account *account; /* the owner's, or NULL: it has none */
+	const char *launch;                /* service account of jobs of several nodes, or NULL: they have none */
 	/* The Node of this name, or NULL; borrowed.  `arg` is for it. */
 	const char *(*node)(void *arg, const char *word);
 	/* Whether there is such a directory, here and so on all nodes; NULL: there are all. */
@@ -28,7 +29,7 @@ struct pbs_abroad {
 /* Whether such a job can run there at all; ERR_INVALID says why not. */
 int pbs_abroad_check(const struct pbs_order *o, struct err *e);
 /* Fills in what the container of a rank runs, and as whom. */
-void pbs_abroad_container(const struct pbs_order *o, int index, int rank, json_t *spec, json_t *container);
+void pbs_abroad_container(const struct pbs_order *o, int index, int rank, int run, json_t *spec, json_t *container);
 /* For the first pod of a job that runs on several nodes: the lines that it waits for; NULL if it waits for nothing, or
  * they are not known yet; a new text. */
 char *pbs_abroad_nodes(const struct pbs_order *o, int index, const struct pod_facts *first);

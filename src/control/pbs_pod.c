@@ -302,7 +302,7 @@ static void use_image(const struct pbs_order *o, int index, int rank, json_t *sp
 	mount_roots(spec, container, o->set->read_only_roots, true);
 }
 
-static json_t *spec_of(const struct pbs_order *o, const struct pbs_req *r, int index, int rank)
+static json_t *spec_of(const struct pbs_order *o, const struct pbs_req *r, int index, int rank, int run)
 {
 	const char *image = pbs_order_image(o);
 	bool terminal = jsonx_bool_or(o->spec, "interactive", false);
@@ -322,7 +322,7 @@ static json_t *spec_of(const struct pbs_order *o, const struct pbs_req *r, int i
 		json_object_set_new(container, "stdin", json_true());
 	}
 	if (o->set->abroad)
-		pbs_abroad_container(o, index, rank, spec, container);
+		pbs_abroad_container(o, index, rank, run, spec, container);
 	else if (*image)
 		use_image(o, index, rank, spec, container);
 	else
@@ -405,11 +405,12 @@ json_t *pbs_pod(const struct pbs_order *o, int index, int rank, int run)
 	pbs_id_pod(o->job, index, rank, run, &name);
 	if (index >= 0)
 		json_object_set_new(labels, PBS_INDEX_LABEL, jsonx_stringf("%d", index));
-	return json_pack(
-		"{s:s, s:s, s:{s:o, s:s, s:o, s:o, s:[o]}, s:o}", "apiVersion", "v1", "kind", "Pod", "metadata", "name",
-		jsonx_string(name.p), "namespace", jsonx_str_or(o->job, "metadata.namespace", ""), "labels", labels,
-		"annotations", notes_of(o, index, rank, run, gang), "ownerReferences",
-		controller_ref(PBS_VERSION, PBS_KIND, o->job), "spec", spec_of(o, pbs_order_req(o, rank), index, rank));
+	return json_pack("{s:s, s:s, s:{s:o, s:s, s:o, s:o, s:[o]}, s:o}", "apiVersion", "v1", "kind", "Pod",
+			 "metadata", "name", jsonx_string(name.p), "namespace",
+			 jsonx_str_or(o->job, "metadata.namespace", ""), "labels", labels, "annotations",
+			 notes_of(o, index, rank, run, gang), "ownerReferences",
+			 controller_ref(PBS_VERSION, PBS_KIND, o->job), "spec",
+			 spec_of(o, pbs_order_req(o, rank), index, rank, run));
 }
 
 static int number_in(const json_t *map, const char *key, int fallback)

@@ -11,6 +11,8 @@
 
 #include "base/str.h"
 
+/* In the environment of a job of several nodes: {"namespace","pods":[names by rank],"resources"}. */
+#define PBS_FAR_JOB "STOKER_PBS_JOB"
 #define PBS_FAR_PID "/var/spool/pbs/aux/pid"
 
 /* A signal to all processes.  The command's words, a new array, as for all of these. */

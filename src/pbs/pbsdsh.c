@@ -10,15 +10,19 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "client/terminal.h"
+#include "kinds/pbs_far.h"
 #include "pbs/about.h"
+#include "pbs/dsh_far.h"
 #include "pbs/dsh_plan.h"
 #include "pbs/job_pod.h"
 
 #define JOB_CONTAINER "job"
+#define TOKEN         "/var/run/secrets/kubernetes.io/serviceaccount/token"
 
 static const char usage[] = "usage: pbsdsh [-c copies] [-o] [-s] [-u] [-v] [-e variables] [-E] program [args]\n"
 			    "       pbsdsh [-n slot] [-o] [-s] [-v] [-e variables] [-E] program [args]\n"
@@ -178,6 +182,36 @@ static int fail(struct dsh *d, const struct err *e)
 	return 1;
 }
 
+/* In a pod of another cluster.  Its account there is the way to the job's other pods; whatever else the environment
+ * names is of the machine that the job was submitted on. */
+static int run_far(struct dsh *d, const char *text)
+{
+	auto_sbuf struct sbuf lines = SBUF(LIMIT_BODY);
+	const char *file = getenv("PBS_NODEFILE");
+	json_auto_t *pods = NULL;
+	json_auto_t *job = NULL;
+	struct err e = ERR_INIT;
+	int status;
+
+	if (access(TOKEN, R_OK) < 0) {
+		fprintf(stderr, "pbsdsh: this job may start nothing on its other nodes: the operator of this PBS was "
+				"started without --pbs-account\n");
+		return 1;
+	}
+	unsetenv("STOKER_SOCKET");
+	unsetenv("KUBECONFIG");
+	if (file_read(file ? file : "", LIMIT_BODY, &lines, &e) < 0 ||
+	    dsh_far(text, sbuf_str(&lines), &job, &pods, &e) < 0 || !pbs_namespace(d->pbs, &e))
+		return fail(d, &e);
+	free(d->pbs->ns);
+	d->pbs->ns = xstrdup(jsonx_str_or(job, "metadata.namespace", ""));
+	if (dsh_plan(&d->ask, job, pods, &d->tasks, &d->n, &e) < 0)
+		return fail(d, &e);
+	status = run_all(d, &e);
+	free(d->tasks);
+	return status < 0 ? fail(d, &e) : status;
+}
+
 static int run(struct dsh *d)
 {
 	json_auto_t *pods = NULL;
@@ -203,6 +237,7 @@ int pbsdsh_main(struct pbs *p, int argc, char **argv)
 {
 	struct dsh d = { .pbs = p, .ask = { .slot = -1 } };
 	const char *id = getenv("PBS_JOBID");
+	const char *far = getenv(PBS_FAR_JOB);
 	struct err e = ERR_INIT;
 
 	if (about_asked(argc, argv, usage))
@@ -222,5 +257,5 @@ int pbsdsh_main(struct pbs *p, int argc, char **argv)
 		fprintf(stderr, "pbsdsh: stoker must lie beside this program\n");
 		return 1;
 	}
-	return run(&d);
+	return far && *far ? run_far(&d, far) : run(&d);
 }

@@ -66,6 +66,45 @@ A=$(echo 'echo in the log' | qsub -l image=host -j oe -o /no/such/dir/x)
 ok "a job whose output has no place" eventually 60 state "$A" C
 is "has it in its log" "$(act dockerlog "$A")" 'in the log'
 
+# --- programs on several nodes ---
+mkdir "$H/bin" && cp "$T/bin/stoker" "$T/bin/pbsdsh" "$H/bin/"
+cat >"$H/many.pbs" <<'END'
+#PBS -l nodes=2:ppn=2,image=host
+#PBS -N dsh
+#PBS -j oe
+PATH=$PBS_O_WORKDIR/bin:$PATH
+pbsdsh sh -c 'echo $PBS_NODENUM $PBS_VNODENUM $PBS_TASKNUM' | sort
+pbsdsh -n 3 sh -c 'echo only $PBS_VNODENUM; exit 4'; echo $?
+pbsdsh -h nowhere true; echo $?
+mpirun --hostfile $PBS_NODEFILE -np 4 --mca plm_rsh_agent "$PBS_O_WORKDIR/bin/pbsdsh -h" sh -c 'echo rank $OMPI_COMM_WORLD_RANK' 2>&1 | sort
+END
+as_root "$T/bin/qmgr" -c "set node $NODE np = 16"
+slots() { as_root "$T/bin/pbsnodes" "$NODE" | grep -q 'np = 16'; }
+ok "a node of the cluster has the slots that PBS gives it" eventually 30 slots
+M=$(qsub many.pbs)
+ok "a job that may not start programs elsewhere" eventually 60 state "$M" C
+like "says who could let it" "$(head -1 "$H/dsh.o${M%%.*}")" 'pbsdsh: this job may start nothing on its other nodes: .*--pbs-account'
+crash
+operator --pbs-account launcher
+ok "the operator is back" eventually 30 answers
+M=$(qsub many.pbs)
+ok "with an account it" eventually 60 state "$M" C
+is "starts programs on slots, hosts and for mpirun" "$(cat "$H/dsh.o${M%%.*}")" "0 0 2
+0 1 3
+1 2 4
+1 3 5
+only 3
+4
+pbsdsh: host nowhere is not one of this job's
+1
+rank 0
+rank 1
+rank 2
+rank 3"
+can() { kubectl auth can-i "$@" -n "$U" --as "system:serviceaccount:$U:launcher" 2>/dev/null; }
+is "the account can do this" "$(can create pods --subresource exec)" yes
+is "and nothing else" "$(can get pods) $(can create pods) $(can get secrets) $(kubectl auth can-i create pods --subresource exec -n default --as "system:serviceaccount:$U:launcher")" 'no no no no'
+
 # --- a terminal ---
 cp "$ROOT/tests/lib/terminal.py" "$T/bin/"
 echo "PS1='stoker> '" >"$H/.bashrc"

@@ -197,3 +197,27 @@ TEST("what the wrapper says of a failed start is an end that PBS has a number fo
 	CHECK_INT(code, 1);
 	scene_done(&s);
 }
+
+TEST("the script of a job of several nodes knows its pods, and has an account if there is one")
+{
+	static const char *const accounts[] = { NULL, "launcher" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(accounts); i++) {
+		json_auto_t *pod = NULL;
+		json_auto_t *sister = NULL;
+		struct scene s;
+
+		scene_init(&s, "{'owner':'anna','image':'i','resources':{'nodes':'2:ppn=3'}}", "{}");
+		s.abroad.launch = accounts[i];
+		pod = pbs_pod(&s.o, PBS_PLAIN, 0, 1);
+		sister = pbs_pod(&s.o, PBS_PLAIN, 1, 1);
+		CHECK_STR(env(pod, "STOKER_PBS_JOB"), "{\"namespace\":\"anna\",\"pods\":[\"7-0-r1\",\"7-1-r1\"],"
+						      "\"resources\":{\"nodes\":\"2:ppn=3\"}}");
+		CHECK(!env(sister, "STOKER_PBS_JOB"));
+		CHECK(str_same(jsonx_str(pod, "spec.serviceAccountName"), accounts[i]));
+		CHECK_INT(jsonx_bool_or(pod, "spec.automountServiceAccountToken", true), accounts[i] != NULL);
+		CHECK_INT(jsonx_bool_or(sister, "spec.automountServiceAccountToken", true), false);
+		CHECK(jsonx_bool_or(pod, "spec.shareProcessNamespace", false));
+		scene_done(&s);
+	}
+}
