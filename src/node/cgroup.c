@@ -312,24 +312,46 @@ static int signal_tree(const char *dir, int signo)
 	return s.count;
 }
 
+static void thaw_dir(const char *dir, void *arg)
+{
+	auto_free char *freezer = xasprintf("%s/freezer.state", dir);
+
+	(void)arg;
+	cgroup_write(freezer, "THAWED");
+}
+
+/* Somebody has stopped it, and wants it to stay so. */
+static bool is_held(const char *freezer)
+{
+	auto_sbuf struct sbuf text = SBUF(CGROUP_STATS_MAX);
+
+	if (!cgroup_read_text(freezer, CGROUP_STATS_MAX, &text) || !text.n)
+		return false;
+	return text.p[0] == 'F' || text.p[0] == '1';
+}
+
 static void kill_in(const struct hierarchy *h, const char *path, int signo)
 {
 	auto_free char *dir = xasprintf("%s%s", h->root, path);
 	auto_free char *kill_file = xasprintf("%s/cgroup.kill", dir);
 	auto_free char *freezer = xasprintf("%s/%s", dir, h->v2 ? "cgroup.freeze" : "freezer.state");
-	bool frozen;
+	bool held, frozen;
 
 	if (access(dir, F_OK) < 0)
 		return;
 	if (signo == SIGKILL && h->v2 && cgroup_write(kill_file, "1") == 0)
 		return;
+	held = is_held(freezer);
 	/* What is frozen cannot fork: one pass reaches all. */
 	frozen = cgroup_write(freezer, h->v2 ? "1" : "FROZEN") == 0;
 	for (int i = 0; i < KILL_PASSES; i++)
 		if (!signal_tree(dir, signo) || frozen || signo != SIGKILL)
 			break;
-	if (frozen)
+	if (frozen && !held)
 		cgroup_write(freezer, h->v2 ? "0" : "THAWED");
+	/* On v1 nobody dies while it is frozen. */
+	if (frozen && !h->v2 && signo == SIGKILL)
+		walk(dir, 0, thaw_dir, NULL);
 }
 
 /* A process is in the group of the same name everywhere: one hierarchy will do, the freezer's if there is one. */
@@ -477,7 +499,7 @@ static bool has_stopped(const char *dir, size_t row)
 	return cgroup_read_text(path, CGROUP_STATS_MAX, &text) && text.p && strstr(text.p, freezers[row].stopped);
 }
 
-static bool freeze_in(const struct hierarchy *h, const char *path, bool frozen)
+static bool freeze_in(const struct hierarchy *h, const char *path, bool frozen, int wait_ms)
 {
 	for (size_t row = 0; row < ARRAY_SIZE(freezers); row++) {
 		auto_free char *dir = xasprintf("%s%s", h->root, path);
@@ -486,21 +508,31 @@ static bool freeze_in(const struct hierarchy *h, const char *path, bool frozen)
 		if (h->v2 != freezers[row].v2 ||
 		    cgroup_write(control, frozen ? freezers[row].stop : freezers[row].go) < 0)
 			continue;
-		for (int ms = 0; frozen && ms < FREEZE_WAIT_MS && !has_stopped(dir, row); ms += FREEZE_STEP_MS)
+		for (int ms = 0; frozen && ms < wait_ms && !has_stopped(dir, row); ms += FREEZE_STEP_MS)
 			nanosleep(&(struct timespec){ .tv_nsec = FREEZE_STEP_MS * 1000000 }, NULL);
 		return true;
 	}
 	return false;
 }
 
-int cgroup_freeze(const struct cgroups *g, const char *path, bool frozen, struct err *e)
+/* In all of them: on a hybrid machine nobody knows in which the runtime has put the processes. */
+static int freeze(const struct cgroups *g, const char *path, bool frozen, int wait_ms)
 {
 	int done = 0;
 
-	/* In all of them: on a hybrid machine nobody knows in which the runtime has put the processes. */
 	for (int i = 0; cgroup_path_ok(path) && i < g->n; i++)
-		done += freeze_in(&g->at[i], path, frozen);
-	if (!done)
+		done += freeze_in(&g->at[i], path, frozen, wait_ms);
+	return done;
+}
+
+bool cgroup_hold(const struct cgroups *g, const char *path, bool still)
+{
+	return freeze(g, path, still, 0) > 0;
+}
+
+int cgroup_freeze(const struct cgroups *g, const char *path, bool frozen, struct err *e)
+{
+	if (!freeze(g, path, frozen, FREEZE_WAIT_MS))
 		return err_set(e, ERR_UNAVAILABLE, "the container's processes cannot be stopped: no freezer for \"%s\"",
 			       path);
 	return 0;

@@ -7,7 +7,8 @@
  * is ended as at any other end.
  *
  * A job is suspended by an annotation, for as long as it is there: all processes get SIGTSTP, for which they may make
- * ready, and after some seconds SIGSTOP.  That time does not count as walltime.
+ * ready, and after some seconds SIGSTOP.  That time does not count as walltime, so their user must not be able to go on
+ * in it: the group is frozen, which no signal of theirs undoes.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -151,12 +152,29 @@ static void send(struct pod *p, int signo)
 		log_warn("signal %d to container %s: %s, ignoring", signo, c->id, e.text);
 }
 
+static void hold(struct pod *p, bool still)
+{
+	const struct ctr *c = running(p);
+
+	if (c && *c->cgroup && !cgroup_hold(&p->parts->runtime->groups, c->cgroup, still))
+		log_warn("the group of container %s cannot be frozen, ignoring", c->id);
+}
+
 static void on_stop(void *arg)
 {
 	struct pod *p = arg;
 
-	if (p->pbs->suspended)
-		send(p, SIGSTOP);
+	if (!p->pbs->suspended)
+		return;
+	send(p, SIGSTOP);
+	hold(p, true);
+}
+
+/* Whoever goes on has perhaps been stopped. */
+static void let_go(struct pod *p)
+{
+	hold(p, false);
+	send(p, SIGCONT);
 }
 
 static void suspend(struct pod *p, bool on)
@@ -164,12 +182,13 @@ static void suspend(struct pod *p, bool on)
 	int64_t now = clock_mono_ms();
 
 	p->pbs->suspended = on;
-	send(p, on ? SIGTSTP : SIGCONT);
 	if (on) {
+		send(p, SIGTSTP);
 		p->pbs->suspended_at_ms = now;
 		p->pbs->stop = (struct loop_timer){ .fire = on_stop, .arg = p };
 		loop_timer_set(p->parts->loop, &p->pbs->stop, READY_MS);
 	} else {
+		let_go(p);
 		p->pbs->suspended_ms += now - p->pbs->suspended_at_ms;
 		loop_timer_clear(&p->pbs->stop);
 	}
@@ -198,7 +217,7 @@ void pod_pbs_look(struct pod *p)
 	if (wanted != p->pbs->suspended)
 		suspend(p, wanted);
 	else if (p->revived && !p->pbs->settled && !wanted)
-		send(p, SIGCONT); /* an earlier server may have stopped it */
+		let_go(p); /* an earlier server may have stopped it */
 	p->pbs->settled = true;
 	heed_cput(p, notes);
 	if (p->pbs->job && !loop_timer_pending(&p->pbs->look) && !p->failed) {

@@ -159,6 +159,8 @@ bool cgroup_remove(const struct cgroups *g, const char *path);
 bool cgroup_try_remove(const struct cgroups *g, const char *path);
 /* Stops or continues every process in it, and waits up to a second for that: for commands, never for the server. */
 int cgroup_freeze(const struct cgroups *g, const char *path, bool frozen, struct err *e);
+/* The same without waiting; false if there is no freezer.  Signals do not change it, but for SIGKILL. */
+bool cgroup_hold(const struct cgroups *g, const char *path, bool still);
 struct cgroup_usage {
 	int64_t cpu_ns, memory_bytes, pids; /* memory: the working set, without file cache that can be dropped */
 };

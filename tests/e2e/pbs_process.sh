@@ -132,12 +132,15 @@ job cput '{"script": "while :; do :; done", "resources": {"cput": "1"}}'
 job go '{"script": "trap \"echo got it\" USR1; echo before; while [ ! -e go ]; do sleep 0.05; done; echo after; exit 9"}'
 job two '{"script": "cat $PBS_NODEFILE; sleep 1000", "resources": {"nodes": "2:ppn=2"}}'
 job still '{"script": "echo on; exec sleep 1000"}'
+job ice '{"script": "echo on; exec sleep 1000"}'
 ok "output is there while it runs" says "$(out stay)" ready
 left=$(cat "$H/left")
-ok "a job runs" says "$(out still)" on
 runs() { [ "$(api GET "$JOBS/${N[$1]}" | jq -r .status.state)" = R ]; }
-ok "and is known to run" eventually 30 runs still
-put PATCH "$JOBS/${N[still]}" '{"spec":{"suspend":true}}' >/dev/null
+for n in still ice; do
+	ok "a job runs" says "$(out $n)" on
+	ok "and is known to run" eventually 30 runs $n
+	put PATCH "$JOBS/${N[$n]}" '{"spec":{"suspend":true}}' >/dev/null
+done
 api DELETE "$PODS/${N[stay]}-0" >/dev/null
 for ((i = 0; i < 200; i++)); do
 	[ -z "$(pod stay .spec.nodeName)" ] && break
@@ -154,22 +157,47 @@ ok "a job of several nodes has them in its node file" says "$(out two)" "^$NODE\
 is "a line for each slot" "$(wc -l <"$(out two)")" 4
 is "on the others a program is the user's too" "$(kubectl -n "$U" exec "${N[two]}-1" -- sh -c 'id -un; echo $PBS_NODENUM')" "$U
 1"
-for ((i = 0; i < 200; i++)); do
-	pid=$(pod still '.status.containerStatuses[0].containerID')
-	[ -n "$pid" ] && break
-	sleep 0.05
-done
-pid=${pid#process://}
-# stands T|S: waits for a process to stop or go on.
+# process NAME: the first of a job; it is told a little later than it runs.
+process() {
+	for ((i = 0; i < 600; i++)); do
+		pid=$(pod "$1" '.status.containerStatuses[0].containerID')
+		[ -n "$pid" ] && break
+		sleep 0.05
+	done
+	pid=${pid#process://}
+}
+process still
+# stands LETTERS: waits for a process to stop or go on.
 stands() {
 	local i
 	for ((i = 0; i < 200; i++)); do
-		[ "$(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null)" = "$1" ] && return
+		case $(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null) in [$1]) return ;; esac
 		sleep 0.05
 	done
 	return 1
 }
-ok "a suspended job stands still" stands T
+ok "a suspended job stands still" stands TD
+frozen() {
+	local v1=/sys/fs/cgroup/freezer v2=/sys/fs/cgroup group
+	if [ -d $v1 ]; then
+		group=$(sed -n 's/^[0-9]*:freezer://p' "/proc/$pid/cgroup")
+		grep -q FROZEN "$v1$group/freezer.state"
+	else
+		group=$(sed -n 's/^0:://p' "/proc/$pid/cgroup")
+		grep -q 'frozen 1' "$v2$group/cgroup.events"
+	fi
+}
+ok "in a group that is frozen" eventually 30 frozen
+setpriv --reuid="$U" --regid="$U" --init-groups kill -CONT "$pid"
+put POST "$JOBS/${N[still]}/signal" '{"signal": "CONT"}' >/dev/null
+ok "from which no signal of its user's frees it" frozen
+old=$pid
+process ice
+ok "another is frozen" eventually 30 frozen
+put PATCH "$JOBS/${N[ice]}" '{"spec":{"cancel":{}}}' >/dev/null
+melts() { [ -n "$pid" ] && [ ! -e "/proc/$pid" ]; }
+ok "and can be deleted" eventually 30 melts
+pid=$old
 
 # A server that is killed loses nothing.
 ok "a job runs" says "$(out go)" before

@@ -184,6 +184,33 @@ TEST("a frozen group stands still, and goes on when it is thawed")
 	munmap((void *)beat, sizeof(*beat));
 }
 
+TEST("who is held stays so whatever signal comes, but can be killed")
+{
+	volatile long *beat = mmap(NULL, sizeof(*beat), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	auto_free char *pod = group("/pod1");
+	struct err e = ERR_INIT;
+	int status;
+	long seen;
+	pid_t pid;
+
+	CHECK_INT(cgroup_make(cgroups_here(), pod, NULL, &e), 0);
+	pid = child_beating(pod, beat);
+	while (*beat < 3)
+		usleep(1000);
+	CHECK(cgroup_hold(cgroups_here(), pod, true));
+	/* Now that it has been asked to, this waits for it. */
+	CHECK_INT(cgroup_freeze(cgroups_here(), pod, true, &e), 0);
+	cgroup_kill(cgroups_here(), pod, SIGCONT);
+	seen = *beat;
+	usleep(30000);
+	CHECK_INT(*beat, seen);
+	cgroup_kill(cgroups_here(), pod, SIGKILL);
+	CHECK_INT(waitpid(pid, &status, 0), pid);
+	cgroup_remove(cgroups_here(), pod);
+	CHECK(!cgroup_hold(cgroups_here(), pod, true));
+	munmap((void *)beat, sizeof(*beat));
+}
+
 TEST("limits are what the kernel has afterwards, and can be changed")
 {
 	static const struct {
