@@ -13,7 +13,8 @@
 
 /* One run whose use is asked of the node. */
 struct pbs_run {
-	int64_t start; /* seconds since 1970; 0: none */
+	int64_t start;         /* seconds since 1970; 0: none */
+	int64_t stands, stood; /* suspended since then, or 0; and so many seconds before */
 	char **pods, **uids;
 	size_t npods;
 	bool uids_known;

@@ -51,7 +51,9 @@ void pbs_run_read(struct pbs_run *run, const json_t *status)
 	json_t *v;
 	size_t i;
 
-	*run = (struct pbs_run){ .start = seconds_at(status, "startTime") };
+	*run = (struct pbs_run){ .start = seconds_at(status, "startTime"),
+				 .stands = seconds_at(status, "suspendTime"),
+				 .stood = jsonx_int_or(status, "suspendedSeconds", 0) };
 	run->pods = xcalloc(json_array_size(pods) + 1, sizeof(*run->pods));
 	run->uids = xcalloc(json_array_size(pods) + 1, sizeof(*run->uids));
 	json_array_foreach ((json_t *)pods, i, v)
@@ -83,12 +85,20 @@ static void find_uids(struct api *api, const char *ns, struct pbs_run *run)
 	run->uids_known = true;
 }
 
+/* As kinds/pbs_time.h has it. */
+static int64_t walltime_of(const struct pbs_run *run, int64_t now)
+{
+	int64_t used = (run->stands ? run->stands : now) - run->start - run->stood;
+
+	return run->start && used > 0 ? used : 0;
+}
+
 void pbs_run_used(struct api *api, struct kubelet *k, const char *ns, struct pbs_run *run, int64_t now,
 		  struct pbs_used *ret)
 {
 	json_auto_t *names = NULL;
 
-	*ret = (struct pbs_used){ .cput = -1, .walltime = run->start && now > run->start ? now - run->start : 0 };
+	*ret = (struct pbs_used){ .cput = -1, .walltime = walltime_of(run, now) };
 	if (!k || !run->start)
 		return;
 	if (!run->uids_known)

@@ -47,18 +47,22 @@ struct look {
 
 /* ---- writing ---- */
 
-static void write_mark(struct pbs_jobs *k, const char *key, const json_t *pod, bool suspend)
+/* `seconds` that it stood before are for nodes of ours; -1: it is none. */
+static void write_mark(struct pbs_jobs *k, const char *key, const json_t *pod, bool suspend, int64_t seconds)
 {
 	struct ref ref = calls_ref("v1", "pods", pod);
 	json_auto_t *patch = json_pack("{s:{s:s, s:{s:o}}}", "metadata", "uid", jsonx_str_or(pod, "metadata.uid", ""),
 				       "annotations", PBS_SUSPEND, suspend ? json_string("true") : json_null());
 
+	if (seconds >= 0)
+		json_object_set_new(jsonx_at(patch, "metadata.annotations"), PBS_SUSPENDED,
+				    jsonx_stringf("%lld", (long long)seconds));
 	calls_patch(keeper_calls(k->keeper), key, &ref, "merge", patch, NULL, NULL);
 }
 
 static void on_heard(void *arg, const char *key, const json_t *pod, bool suspend)
 {
-	write_mark(arg, key, pod, suspend);
+	write_mark(arg, key, pod, suspend, -1);
 }
 
 static void on_unheard(void *arg, const char *key, const char *why)
@@ -78,7 +82,7 @@ static void mark_pod(const struct look *l, const struct pbs_mark *m)
 	if (l->k->stops)
 		pbs_stops_mark(l->k->stops, l->key, m);
 	else
-		write_mark(l->k, l->key, m->pod->obj, m->suspend);
+		write_mark(l->k, l->key, m->pod->obj, m->suspend, m->seconds);
 }
 
 /* The scheduler goes by the annotation. */

@@ -57,8 +57,8 @@ void pbs_holder(const json_t *job, int index, char *out, size_t n);
 bool pbs_exit_of(const struct pod_facts *p, const struct pbs_settings *set, int *ret);
 /* Why it was ended, or not even begun, as a comment; untouched if it ended by itself. */
 void pbs_say_end(const struct pod_facts *p, const char *walltime, char *out, size_t n);
-/* cput, mem and vmem as its node says, and how long it took. */
-json_t *pbs_used(const struct pod_facts *p, int64_t started);
+/* cput, mem and vmem as its node says, and how long it took of the time that counts. */
+json_t *pbs_used(const struct pod_facts *p, const json_t *run);
 /* "Thu May 06 at 17:06" */
 #define PBS_DATE 40
 void pbs_date(int64_t seconds, char out[PBS_DATE]);

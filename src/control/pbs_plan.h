@@ -66,6 +66,7 @@ struct pbs_drop {
 struct pbs_mark {
 	const struct pod_facts *pod;
 	bool suspend;
+	int64_t seconds; /* that it was suspended so far */
 };
 
 /* A pod that has other limits on its time than it was made with (qalter -l). */

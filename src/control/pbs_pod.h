@@ -23,7 +23,8 @@
 #define PBS_RUN_NOTE    "stoker.dev/pbs-run"
 #define PBS_FROM_NOTE   "stoker.dev/pbs-made-from"
 #define PBS_SUSPEND     "stoker.dev/suspend"
-#define PBS_CARDS_NOTE  "stoker.dev/cards" /* sched/pod_work.h: the scheduler's choice */
+#define PBS_SUSPENDED   "stoker.dev/suspended-seconds" /* before */
+#define PBS_CARDS_NOTE  "stoker.dev/cards"             /* sched/pod_work.h: the scheduler's choice */
 #define PBS_SCRIPT_NOTE "stoker.dev/pbs-script"
 #define PBS_CONFINED    "stoker.dev/containers" /* "required": node/pbs_programs.h */
 #define PBS_CPUT_NOTE   "stoker.dev/cput"

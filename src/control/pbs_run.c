@@ -4,12 +4,14 @@
 #include "base/mem.h"
 #include "control/pbs_abroad.h"
 #include "control/pbs_parts.h"
+#include "kinds/pbs_time.h"
 #include "kinds/pbs_values.h"
 
 #define OVERDUE      5  /* seconds after which a pod that should be gone is no longer waited for */
 #define FALSE_STARTS 10 /* runs that came to nothing on their nodes before the job is given up */
 
-static const char *const run_fields[] = { "startTime", "execHost", "execGpus", "sessionId", "pods" };
+static const char *const run_fields[] = { "startTime", "execHost",    "execGpus",        "sessionId",
+					  "pods",      "suspendTime", "suspendedSeconds" };
 
 void pbs_again(struct pbs_work *w, int64_t seconds)
 {
@@ -94,7 +96,7 @@ static void finish(struct pbs_work *w, struct pbs_unit *u, int code, const struc
 		pbs_say_end(by, jsonx_str_or(u->spec, "resources.walltime", ""), u->why, sizeof(u->why));
 	pbs_holder(w->v->job, u->index, holder, sizeof(holder));
 	pbs_slots_hold(w->v->slots, holder, NULL);
-	json_object_set_new(u->run, "resourcesUsed", pbs_used(p, time_at(u->run, "startTime")));
+	json_object_set_new(u->run, "resourcesUsed", pbs_used(p, u->run));
 }
 
 /* It waits again, as the run that comes after this one. */
@@ -204,6 +206,18 @@ static void read_session(struct pbs_unit *u)
 		json_object_set_new(u->run, "sessionId", json_integer(pid));
 }
 
+static void keep_time(const struct pbs_work *w, struct pbs_unit *u, bool suspended)
+{
+	if (suspended == (json_object_get(u->run, "suspendTime") != NULL))
+		return;
+	if (suspended) {
+		pbs_set_time(u->run, "suspendTime", w->v->now);
+		return;
+	}
+	json_object_set_new(u->run, "suspendedSeconds", json_integer(pbs_time_suspended(u->run, w->v->now)));
+	json_object_del(u->run, "suspendTime");
+}
+
 static void suspend(struct pbs_work *w, struct pbs_unit *u)
 {
 	bool wanted = jsonx_bool_or(u->spec, "suspend", false);
@@ -213,11 +227,14 @@ static void suspend(struct pbs_work *w, struct pbs_unit *u)
 		const json_t *notes = jsonx_at(u->now[i]->obj, "metadata.annotations");
 
 		if (wanted != (json_object_get(notes, PBS_SUSPEND) != NULL))
-			ARRAY_PUSH(w->p->mark, w->p->nmark, w->p->mark_cap, ((struct pbs_mark){ u->now[i], wanted }));
+			ARRAY_PUSH(w->p->mark, w->p->nmark, w->p->mark_cap,
+				   ((struct pbs_mark){ u->now[i], wanted, pbs_time_suspended(u->run, w->v->now) }));
 	}
 	/* Whether another cluster's pods have heard it is known when they are marked. */
-	if (!w->v->set->abroad || w->p->nmark == before)
+	if (!w->v->set->abroad || w->p->nmark == before) {
 		u->state = wanted ? 'S' : 'R';
+		keep_time(w, u, wanted);
+	}
 }
 
 /* Limits of what runs follow the job's; another cluster gives a pod no more time than it was made with. */

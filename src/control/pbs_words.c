@@ -9,6 +9,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/pbs_parts.h"
+#include "kinds/pbs_time.h"
 #include "kinds/pbs_values.h"
 
 /* ---- ends ---- */
@@ -91,15 +92,14 @@ bool pbs_exit_of(const struct pod_facts *p, const struct pbs_settings *set, int 
 	return true;
 }
 
-json_t *pbs_used(const struct pod_facts *p, int64_t started)
+json_t *pbs_used(const struct pod_facts *p, const json_t *run)
 {
 	json_t *used = p ? jsonx_copy(jsonx_at(p->obj, "status.used")) : NULL;
-	int64_t seconds = p && started && p->finished > started ? p->finished - started : 0;
 	char text[PBS_TEXT];
 
 	if (!used)
 		used = json_object();
-	pbs_time_text(seconds, text);
+	pbs_time_text(p && p->finished ? pbs_time_used(run, p->finished) : 0, text);
 	json_object_set_new(used, "walltime", json_string(text));
 	return used;
 }

@@ -212,6 +212,8 @@ static const struct message spec = MESSAGE("dev.stoker.v1.PBSJobSpec", spec_fiel
 		F(0, "execHost", STRING, .doc = "Where it runs, such as G102/0-1."),                                   \
 		F(0, "execGpus", STRING, .doc = "GPUs it has, such as G102-gpu/1+G102-gpu/0."),                        \
 		F(0, "sessionId", INT64, .doc = "Session of its processes."),                                          \
+		F(0, "suspendTime", TIME, .doc = "Since when it is suspended."),                                       \
+		F(0, "suspendedSeconds", INT64, .doc = "How long it was suspended before that."),                      \
 		FL(0, "pods", STRING, .doc = "Its pods, the one of the script first.")
 
 static const struct field active_fields[] = {

@@ -23,6 +23,7 @@
 #include "node/pod_pbs.h"
 
 #define SUSPEND   "stoker.dev/suspend"
+#define SUSPENDED "stoker.dev/suspended-seconds"
 #define CPUT      "stoker.dev/cput" /* what qalter has made of it */
 #define LIMITS_MS 1000
 #define USE_MS    15000
@@ -131,13 +132,24 @@ void pod_pbs_tell_walltime(struct pod *p)
 	tell(p, words);
 }
 
+/* An earlier server may have known of more; seconds are all that is written down. */
+static int64_t suspended_ms(const struct pod *p)
+{
+	const char *text = json_string_value(json_object_get(jsonx_at(p->obj, "metadata.annotations"), SUSPENDED));
+	int64_t told;
+
+	if (!text || !str_int64(text, 0, INT32_MAX, &told))
+		told = 0;
+	return told * 1000 > p->pbs->suspended_ms ? told * 1000 : p->pbs->suspended_ms;
+}
+
 int64_t pod_pbs_clock(const struct pod *p)
 {
 	const struct ctr *c = p->n ? &p->ctrs[p->n - 1] : NULL;
 
 	if (!c || !c->started_us || p->pbs->suspended)
 		return 0;
-	return c->started_us + p->pbs->suspended_ms * 1000;
+	return c->started_us + suspended_ms(p) * 1000;
 }
 
 /* ---- suspension ---- */

@@ -13,6 +13,7 @@
 #include "kinds/pbs_id.h"
 #include "kinds/pbs_nodes.h"
 #include "kinds/pbs_resources.h"
+#include "kinds/pbs_time.h"
 #include "kinds/pbs_values.h"
 #include "pbs/slots.h"
 
@@ -372,7 +373,7 @@ static void add_remaining(const struct making *m, const struct attribute_row *ro
 	if (!streq(jsonx_str_or(m->job, "status.state", ""), "R") || !limit || !pbs_time_parse(limit, &seconds))
 		return;
 	if (!used || !pbs_time_parse(used, &gone))
-		gone = m->view->now - moment(m->job, "status.startTime");
+		gone = pbs_time_used(json_object_get(m->job, "status"), m->view->now);
 	seconds -= gone;
 	pbs_attributes_add(m->out, row->name, seconds < 0 ? "Exceeded" : "Remaining",
 			   xasprintf("%lld", (long long)(seconds < 0 ? -seconds : seconds)));

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "kinds/pbs_account.h"
 #include "kinds/pbs_id.h"
+#include "kinds/pbs_time.h"
 #include "kinds/pbs_values.h"
 
 #define TEXT_MAX   (64u * 1024)
@@ -158,7 +159,7 @@ static void end_element(const struct look *l, int index, const char *outcome)
 	/* It never ran; or it did, and so fast that it was not seen. */
 	if (!start && (!end.has_exit || json_object_get(l->spec, "cancel")))
 		return;
-	pbs_time_text(start && l->now > start ? l->now - start : 0, time);
+	pbs_time_text(pbs_time_used(run, l->now), time);
 	end.used = used = json_pack("{s:s}", "walltime", time);
 	tell_end(l, index, run, &end, 0);
 }

@@ -138,6 +138,10 @@ TEST("a line has what qstat shows of a job")
 		  "two\\nlines\t1800000000\t2:ppn=4:gpus=1:S\tdefault\t1\t-3\n");
 	rest_set_kubelet(f.rest, &node.base);
 	check_fields(&f, "?ids=1", 6, "7");
+	set_status(&f, "1",
+		   "'state':'S','startTime':'2027-01-15T07:00:00Z','suspendTime':'2027-01-15T07:50:00Z',"
+		   "'suspendedSeconds':60");
+	check_fields(&f, "?ids=1", 7, "2940");
 	set_status(&f, "1", "'state':'C','resourcesUsed':{'cput':'00:01:00','walltime':'01:00:01','mem':'5640kb'}");
 	check_fields(&f, "?ids=1", 6, "60");
 	check_fields(&f, "?ids=1", 7, "3601");

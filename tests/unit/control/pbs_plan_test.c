@@ -171,9 +171,10 @@ static void say_pod(struct sbuf *out, char sign, const struct pod_facts *p)
 
 static void say_status(const json_t *status, struct sbuf *out)
 {
-	static const char *const fields[][2] = { { "startCount", "start" }, { "exitStatus", "exit" },
-						 { "execHost", "host" },    { "execGpus", "gpus" },
-						 { "elements", "" },        { "sessionId", "session" } };
+	static const char *const fields[][2] = { { "startCount", "start" },  { "exitStatus", "exit" },
+						 { "execHost", "host" },     { "execGpus", "gpus" },
+						 { "elements", "" },         { "sessionId", "session" },
+						 { "suspendTime", "since" }, { "suspendedSeconds", "stood" } };
 	json_t *ended;
 	size_t n;
 
@@ -235,12 +236,13 @@ struct row {
 	bool wanted;
 };
 
-#define ONE   "'resources':{'nodes':'1'}"
-#define TWO   "'resources':{'nodes':'2:ppn=2'}"
-#define HELD  "'resources':{'nodes':'1'},'hold':"
-#define RAN   "'state':'R','startCount':1"
-#define FOUR  "'array':{'request':'0-3'}," ONE
-#define SLOTS "'array':{'request':'0-9','slots':2}," ONE
+#define ONE    "'resources':{'nodes':'1'}"
+#define TWO    "'resources':{'nodes':'2:ppn=2'}"
+#define HELD   "'resources':{'nodes':'1'},'hold':"
+#define RAN    "'state':'R','startCount':1"
+#define STANDS "'state':'S','startCount':1,'suspendTime':'2001-09-09T01:46:25Z'"
+#define FOUR   "'array':{'request':'0-3'}," ONE
+#define SLOTS  "'array':{'request':'0-9','slots':2}," ONE
 
 static void check(const struct row *rows, size_t n)
 {
@@ -389,13 +391,36 @@ TEST("a PBS job that is taken away runs again, or is aborted")
 		{ "another limit of processor time", "'resources':{'cput':'60'}", RAN, "0:R@G1c",
 		  "R start=1 <0(cput 60)" },
 		{ "no limit of it any more", "'resources':{}", RAN, "0:R@G1c", "R start=1 <0(cput 0)" },
-		{ "suspended", ONE ",'suspend':true", RAN, "0:R@G1", "S start=1 z0" },
-		{ "still suspended is told once more if it was not heard", ONE ",'suspend':true",
-		  "'state':'S','startCount':1", "0:R@G1", "S start=1 z0" },
-		{ "it goes on", ONE, "'state':'S','startCount':1", "0:R@G1", "R start=1" },
+		{ "suspended", ONE ",'suspend':true", RAN, "0:R@G1", "S start=1 since=2001-09-09T01:46:40Z z0" },
+		{ "still suspended is told once more if it was not heard", ONE ",'suspend':true", STANDS, "0:R@G1",
+		  "S start=1 since=2001-09-09T01:46:25Z z0" },
+		{ "it goes on", ONE, STANDS, "0:R@G1", "R start=1 stood=15" },
+		{ "for the second time", ONE, STANDS ",'suspendedSeconds':100", "0:R@G1", "R start=1 stood=115" },
+		{ "and is run again", ONE ",'rerunAfter':1", RAN ",'suspendedSeconds':100", "0:R@G1", "Q start=1" },
 		{ "a hold does nothing to what runs", HELD "'u'", RAN, "0:R@G1", "R start=1" },
 	};
 	check(rows, ARRAY_SIZE(rows));
+}
+
+TEST("what a PBS job used is without the time in which it was suspended")
+{
+	struct scene s;
+	struct pbs_plan p;
+
+	scene_init(&s, ONE, RAN ",'startTime':'2001-09-09T01:45:00Z','suspendedSeconds':15", "");
+	struct pbs_view v = { .job = s.job,
+			      .pods = s.list,
+			      .n = scene_pods(&s, "0:F@G1!3"),
+			      .set = &s.set,
+			      .others = &s.others,
+			      .slots = &s.slots,
+			      .place = "1/7",
+			      .now = NOW };
+
+	pbs_plan(&v, &p);
+	CHECK_STR(jsonx_str(p.status, "resourcesUsed.walltime"), "00:01:20");
+	pbs_plan_done(&p);
+	scene_done(&s);
 }
 
 TEST("a PBS job that is deleted ends, and in time is forgotten")
