@@ -24,6 +24,9 @@ int pbs_admit(struct api *api, const struct api_request *req, json_t *obj, const
 /* Queue, defaults, limits; the number. */
 int pbs_assign(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 int pbs_admit_delete(struct api *api, const struct api_request *req, const json_t *old, struct err *e);
+/* What else a deletion does to the object (its last state, or the one in which it waits for its end) and leaves in its
+ * finalizers; nothing to other kinds. */
+int pbs_mark_deleted(struct api *api, const struct api_request *req, json_t *finalizers, json_t **obj, struct err *e);
 /* Only pods of PBS jobs run as processes of the host itself. */
 int pbs_admit_pod(struct api *api, const struct api_request *req, json_t *pod, const json_t *old, struct err *e);
 /* What a pod of a PBS job says about itself to the server's parts (keys of stoker.dev, its owners), only they change.

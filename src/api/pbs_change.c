@@ -145,8 +145,7 @@ static int find_one(void *arg, json_t *pod, struct err *e)
 	return 0;
 }
 
-/* Its state, but R if a node has begun to run it and the job does not say so yet. */
-static int state_of(struct api *api, const json_t *job, char *ret, struct err *e)
+int pbs_state(struct api *api, const json_t *job, char *ret, struct err *e)
 {
 	bool begun = false;
 
@@ -255,14 +254,14 @@ int pbs_change_admit(struct api *api, const struct api_request *req, json_t *obj
 	pbs_stamp(obj, owner, "");
 	if (c == &caller_system)
 		return 0;
-	if (pbs_may_act(api, c, old, e) < 0)
+	if (pbs_may_act(api, c, old, e) < 0 || pbs_check_deleted(c, obj, old, e) < 0)
 		return -1;
 	if (spec == was || jsonx_equal(spec, was))
 		return 0;
 	if (differ(spec, was, "cancel") && json_object_get(spec, "cancel"))
 		jsonx_set_new(spec, "cancel.by", jsonx_string(c->user));
 	if (pbs_check_strong(api, c, spec, was, e) < 0 || check_owners(api, c, old, spec, was, e) < 0 ||
-	    state_of(api, old, &state, e) < 0)
+	    pbs_state(api, old, &state, e) < 0)
 		return -1;
 	if (state == 'C')
 		return pbs_error_state(e, state);

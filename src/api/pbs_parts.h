@@ -13,6 +13,7 @@
  *	pbs_begun.c      jobs that run although they do not say so yet
  *	pbs_change.c     what may be changed, when and by whom
  *	pbs_change_elements.c  the same of single elements of an array
+ *	pbs_delete.c     what goes, and when
  *	pbs_board.c      all jobs as qstat shows them
  */
 #ifndef STOKER_API_PBS_PARTS_H
@@ -127,6 +128,8 @@ int pbs_begun_all(struct api *api, const json_t *job, int (*each)(void *arg, jso
 /* --- pbs_change.c --- */
 int pbs_change_admit(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
 int pbs_change_assign(struct api *api, const struct api_request *req, json_t *obj, const json_t *old, struct err *e);
+/* Its state, but R if a node has begun to run it and the job does not say so yet. */
+int pbs_state(struct api *api, const json_t *job, char *ret, struct err *e);
 /* Holds of operators and the like. */
 int pbs_check_strong(struct api *api, const struct caller *c, const json_t *spec, const json_t *old, struct err *e);
 /* Whether the caller may change the job's spec so, by whose fields they are, and while it runs. */
@@ -138,5 +141,9 @@ int pbs_check_fields(struct api *api, const struct caller *c, const json_t *job,
 int pbs_elements_admit(struct api *api, const struct caller *c, const json_t *job, json_t *spec, struct err *e);
 /* Resources and queues of elements, checked like those of a job; `like` has what is the same for all. */
 int pbs_elements_assign(const struct pbs_entry *like, json_t *spec, const json_t *was, struct err *e);
+
+/* --- pbs_delete.c --- */
+/* A job that is being deleted stays so: 15018; and stays until it has ended. */
+int pbs_check_deleted(const struct caller *c, const json_t *obj, const json_t *old, struct err *e);
 
 #endif

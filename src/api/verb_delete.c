@@ -6,6 +6,7 @@
  * the garbage collector (control/gc.c) does the work they ask for.
  */
 #include "api/object.h"
+#include "api/pbs.h"
 #include "api/verbs.h"
 #include "base/clock.h"
 #include "base/jsonx.h"
@@ -129,14 +130,16 @@ static int remove_now(struct api *api, struct api_request *req, json_t *old, str
 static int delete_one(struct api *api, struct api_request *req, json_t *old, struct api_result *ret, struct err *e)
 {
 	json_auto_t *finalizers = finalizers_after(req, old);
+	json_auto_t *last = json_incref(old);
 	int64_t grace = grace_of(req, old);
 	json_auto_t *obj = NULL;
 
-	if (check_preconditions(req, old, e) < 0 || admit_delete(api, req, old, e) < 0)
+	if (check_preconditions(req, old, e) < 0 || admit_delete(api, req, old, e) < 0 ||
+	    pbs_mark_deleted(api, req, finalizers, &last, e) < 0)
 		return -1;
 	if (grace == 0 && !object_is_held(req->kind, old, finalizers))
-		return remove_now(api, req, old, ret, e);
-	obj = marked(req, old, finalizers, grace);
+		return remove_now(api, req, last, ret, e);
+	obj = marked(req, last, finalizers, grace);
 	if (jsonx_equal(obj, old)) {
 		ret->code = 200;
 		ret->kind = req->kind;

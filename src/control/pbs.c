@@ -113,6 +113,22 @@ static void tell_pod(const struct look *l, const struct pbs_tell *t)
 	calls_patch(keeper_calls(l->k->keeper), l->key, &ref, "merge", patch, NULL, NULL);
 }
 
+static void release(const struct look *l)
+{
+	struct ref ref = calls_ref(PBS_VERSION, PBS_PLURAL, l->job);
+	json_t *left = json_array();
+	json_auto_t *patch =
+		json_pack("{s:{s:O, s:O, s:o}}", "metadata", "uid", jsonx_at(l->job, "metadata.uid"), "resourceVersion",
+			  jsonx_at(l->job, "metadata.resourceVersion"), "finalizers", left);
+	json_t *f;
+	size_t i;
+
+	json_array_foreach (jsonx_at(l->job, "metadata.finalizers"), i, f)
+		if (!str_same(json_string_value(f), PBS_FINALIZER))
+			json_array_append(left, f);
+	calls_patch(keeper_calls(l->k->keeper), l->key, &ref, "merge", patch, NULL, NULL);
+}
+
 static void apply(const struct look *l, const struct pbs_plan *p)
 {
 	struct keeper *keeper = l->k->keeper;
@@ -138,6 +154,8 @@ static void apply(const struct look *l, const struct pbs_plan *p)
 			    p->events[i].reason, "%s", p->events[i].message);
 	if (p->expired)
 		keeper_expire(keeper, l->key, l->job);
+	if (p->released)
+		release(l);
 	if (p->again >= 0)
 		keeper_look_after(keeper, l->key, clock_until_ms(p->again));
 }

@@ -18,6 +18,7 @@ struct pbs_work {
 	char gate;               /* the state of what waits: Q, H or W */
 	bool may_start;
 	bool stopped;              /* it could, but the server starts no jobs */
+	bool deleted;              /* the object goes when the job has ended */
 	bool purge;                /* of what is to end: without waiting for its node */
 	int64_t delay;             /* and how long it has for that; -1: as usual */
 	char comment[PBS_COMMENT]; /* of what waits; "" to leave it as it is */

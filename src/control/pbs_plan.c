@@ -94,6 +94,14 @@ void pbs_say_cancel(const struct pbs_work *w, char *out, size_t n)
 	snprintf(out, n, "Job deleted%s%s%s%s", *by ? " at request of " : "", by, *message ? ": " : "", message);
 }
 
+static bool is_quiet(const struct pbs_work *w)
+{
+	for (size_t i = 0; i < w->v->n; i++)
+		if (!pod_ended(w->v->pods[i]))
+			return false;
+	return true;
+}
+
 /* It has ended: what is left of it goes, and in time it as well. */
 static void keep(struct pbs_work *w)
 {
@@ -101,7 +109,9 @@ static void keep(struct pbs_work *w)
 	bool array = json_object_get(w->spec, "array") != NULL;
 
 	pbs_drop_pods(w, w->v->pods, w->v->n, array, w->purge ? 0 : -1);
-	if (w->v->wanted)
+	if (w->deleted)
+		w->p->released = w->purge || is_quiet(w);
+	else if (w->v->wanted)
 		pbs_again(w, left > 1 ? left : 1);
 	else if (left > 0)
 		pbs_again(w, left);
@@ -218,12 +228,25 @@ static void stamp(struct pbs_work *w)
 		json_object_set(w->status, "parents", w->v->others->parents);
 }
 
+/* It is to be seen to its end before it goes: api/pbs_delete.c. */
+static bool is_held(const json_t *job)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (jsonx_at(job, "metadata.finalizers"), i, v)
+		if (str_same(json_string_value(v), PBS_FINALIZER))
+			return true;
+	return false;
+}
+
 void pbs_plan(const struct pbs_view *v, struct pbs_plan *ret)
 {
 	struct pbs_work w = { .v = v, .p = ret, .spec = json_object_get(v->job, "spec"), .delay = -1 };
 
 	*ret = (struct pbs_plan){ .again = -1 };
-	if (jsonx_at(v->job, "metadata.deletionTimestamp"))
+	w.deleted = jsonx_at(v->job, "metadata.deletionTimestamp") != NULL;
+	if (w.deleted && !is_held(v->job))
 		return;
 	w.status = jsonx_copy(json_object_get(v->job, "status"));
 	if (!w.status)

@@ -99,6 +99,7 @@ struct pbs_plan {
 	struct pbs_order **orders; /* to make pods from; owned */
 	size_t norders, orders_cap;
 	bool expired;  /* it has been shown long enough */
+	bool released; /* it was deleted, and has ended: the object may go */
 	int64_t again; /* seconds after which to plan again even if nothing happens; -1: no need */
 	struct pbs_event events[4];
 	size_t nevents;

@@ -18,8 +18,9 @@
 #define PBS_NP_ANNOTATION   "stoker.dev/np"
 #define PBS_HOST_ANNOTATION "stoker.dev/host"
 
-#define PBS_HOST_CLASS "host-process" /* runtimeClassName of pods that are processes of the machine */
-#define PBS_NODES_MOST 10000          /* nodes of one job */
+#define PBS_FINALIZER  "stoker.dev/processes" /* of a PBSJob that is deleted while it runs, until it has ended */
+#define PBS_HOST_CLASS "host-process"         /* runtimeClassName of pods that are processes of the machine */
+#define PBS_NODES_MOST 10000                  /* nodes of one job */
 
 /* `count` nodes that are alike. */
 struct pbs_req {

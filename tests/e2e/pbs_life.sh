@@ -95,6 +95,19 @@ alter g '"cancel":{}'
 ok "and deleted before it ran" state g C
 is "without a status" "$(field g exitStatus)" ""
 
+# The object is deleted while the job runs, and what runs takes its time.
+kubectl create -f - >/dev/null <<-END
+	{"apiVersion":"stoker.dev/v1","kind":"PBSJob","metadata":{"name":"u","annotations":{"stoker.dev/fake-ignore-term":"true"}},
+	 "spec":{"owner":"nobody","script":"true","killDelaySeconds":3000}}
+END
+ok "it runs" state u R
+U=$(id u)
+kubectl delete pbsjob u --wait=false >/dev/null
+ok "it is there as long as its processes are" state u E
+is "with them" "$(pods u)" u-0
+kubectl delete pod u-0 --grace-period=1 --wait=false >/dev/null
+ok "and goes with them" until_true gone u
+
 # Dependencies.
 job p '"hold":"u"' 0.1 0
 P=$(id p)
@@ -165,11 +178,15 @@ is "each element once" "$(elements z)" '{"C:0":"0-11"}'
 # The accounts have each change once, also those around the kill.
 records() { cat "$DATA"/accounting/pbs/2* | awk -F';' -v "id=$1" '$3 ~ "^" id "(\\[[0-9]*\\])?\\." {print $2}' | sort | tr -d '\n'; }
 records_are() { [ "$(records "$1")" = "$2" ]; }
+record() { cat "$DATA"/accounting/pbs/2* | grep ";$1;$2\\."; }
 A=$(id a) D=$(id d) G=$(id g) R=$(id r) Z=$(id z)
 ok "a job is queued, started and ended" until_true records_are "$A" EQS
 ok "one that was run again and deleted says so" until_true records_are "$D" DEQRSS
 ok "what never ran has no end" until_true records_are "$G" DQ
 ok "nor what the server deleted" until_true records_are "$R" AQ
+ok "whose object was deleted ended" until_true records_are "$U" DEQS
+like "as somebody asked" "$(record D "$U")" ';requestor=[a-z]+'
+like "with its time" "$(record E "$U")" ' Exit_status=271 resources_used.walltime='
 like "an end says all" "$(cat "$DATA"/accounting/pbs/2* | grep ";E;$A\\.")" ' exec_host=.*/0-1 .* end=[0-9]+ Exit_status=3 .*resources_used.walltime=00:00:0'
 ok "each element is in them, once" until_true records_are "$Z" EEEEEEEEEEEEQSSSSSSSSSSSS
 like "with what it used, and under its own name" "$(cat "$DATA"/accounting/pbs/2* | grep ";E;$Z\\[7\\]")" ' jobname=nz-7 .* exec_host=.* end=[0-9]+ Exit_status=0 .*resources_used.walltime=00:00:0'

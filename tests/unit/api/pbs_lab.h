@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pbs_lab.h - a server with users of PBS, and short words for what they ask of it */
+/* pbs_lab.h - users, queues, nodes and jobs for tests of PBS at the API */
 #ifndef STOKER_TEST_PBS_LAB_H
 #define STOKER_TEST_PBS_LAB_H
 
@@ -17,13 +17,10 @@
 static const char *const users[] = { "system:authenticated", NULL };
 static const char *const masters[] = { "system:authenticated", "system:masters", NULL };
 /* Accounts that are on every machine, and one that is on none. */
-static const struct caller daemon_user
-	__attribute__((unused)) = { .user = "daemon", .uid = "1", .groups = users, .local = true };
-static const struct caller bin_user
-	__attribute__((unused)) = { .user = "bin", .uid = "2", .groups = users, .local = true };
-static const struct caller ci __attribute__((unused)) = { .user = "ci", .uid = "", .groups = users };
-static const struct caller root
-	__attribute__((unused)) = { .user = "root", .uid = "0", .groups = masters, .local = true };
+static const struct caller daemon_user = { .user = "daemon", .uid = "1", .groups = users, .local = true };
+static const struct caller bin_user = { .user = "bin", .uid = "2", .groups = users, .local = true };
+static const struct caller ci = { .user = "ci", .uid = "", .groups = users };
+static const struct caller root = { .user = "root", .uid = "0", .groups = masters, .local = true };
 
 static inline struct server lab_new(void)
 {

@@ -224,6 +224,8 @@ static void say_plan(const struct pbs_plan *p, struct sbuf *out)
 	}
 	if (p->expired)
 		sbuf_adds(out, " expired");
+	if (p->released)
+		sbuf_adds(out, " released");
 	if (p->again >= 0)
 		sbuf_addf(out, " again=%lld", (long long)p->again);
 }
@@ -234,6 +236,7 @@ struct row {
 	enum pbs_verdict verdict; /* of other jobs */
 	const char *comment;      /* or NULL */
 	bool wanted;
+	bool deleted; /* by kubectl */
 };
 
 #define ONE    "'resources':{'nodes':'1'}"
@@ -253,6 +256,10 @@ static void check(const struct row *rows, size_t n)
 		struct pbs_plan p;
 
 		scene_init(&s, r->spec, r->status, r->server ? r->server : "");
+		if (r->deleted) {
+			set_at(s.job, "metadata.deletionTimestamp", NOW);
+			jsonx_set_new(s.job, "metadata.finalizers", json_pack("[s]", PBS_FINALIZER));
+		}
 		s.others = (struct pbs_judgement){ .verdict = r->verdict, .culprit = "6", .words = "waits for job 6" };
 		struct pbs_view v = { .job = s.job,
 				      .pods = s.list,
@@ -445,6 +452,27 @@ TEST("a PBS job that is deleted ends, and in time is forgotten")
 		{ "unless another job has yet to see it", ONE, ENDED("41:40"), "", "C again=1", .wanted = true },
 		{ "or as long as the server says", ONE, ENDED("46:39"), "", "C expired",
 		  .server = "'keepCompletedSeconds':0" },
+	};
+	check(rows, ARRAY_SIZE(rows));
+}
+
+TEST("a PBS job whose object is deleted goes when its processes are gone")
+{
+	static const struct row rows[] = {
+		{ "they are told to end", ONE ",'cancel':{}", RAN, "0:R@G1", "E start=1 -0", .deleted = true },
+		{ "they end", ONE ",'cancel':{}", "'state':'E','startCount':1", "0:R@G1x", "E start=1",
+		  .deleted = true },
+		{ "they have ended", ONE ",'cancel':{}", "'state':'E','startCount':1", "0:F@G1!143x",
+		  "C start=1 exit=271", .deleted = true },
+		{ "that is written, then it goes", ONE ",'cancel':{}", ENDED("46:39"), "0:F@G1!143x", "C released",
+		  .deleted = true },
+		{ "not before all are gone", TWO ",'cancel':{}", ENDED("46:39"), "0:F@G1!143x 1:R@G2x", "C",
+		  .deleted = true },
+		{ "unless nobody is to wait", TWO ",'cancel':{'purge':true}", ENDED("46:39"), "0:F@G1!143x 1:R@G2x",
+		  "C released", .deleted = true },
+		{ "of an array, all", FOUR ",'cancel':{}",
+		  "'state':'R','active':[{'index':1,'state':'R','startCount':1}]", "1/0:R@G1",
+		  "R start=1 R=1 C=0,2-3 -1/0", .deleted = true },
 	};
 	check(rows, ARRAY_SIZE(rows));
 }

@@ -1,9 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Pods of PBS jobs: who makes them, who changes them, and what runs inside them. */
-#include "api/pbs.h"
-
+/* pbs_own_test.c - pods of PBS jobs, and the end of both: what is the server's to say */
 #include "kinds/queue.h"
 #include "pbs_lab.h"
+
+static const char *delete_as(struct server *s, const struct caller *c, const char *name, enum propagation p)
+{
+	struct api_request req = server_request(s, VERB_DELETE, JOBS, "default", name);
+
+	req.caller = c;
+	req.propagation = p;
+	json_decref(server_call(s, &req, NULL));
+	return s->message;
+}
+
+TEST("a job that runs is deleted by ending it first")
+{
+	static const char *const ending =
+		"PBS 15018: Request invalid for state of job MSG=invalid state for job - EXITING";
+	struct server s = lab_new();
+	struct api_request edit;
+	json_auto_t *job = NULL;
+
+	for (int i = 0; i < 3; i++)
+		CHECK_STR(refusal(&s, &daemon_user, i < 2 ? "'name':'a'" : "'array':{'request':'0-3'}"), "");
+	CHECK_STR(delete_as(&s, &daemon_user, "1", PROPAGATE_DEFAULT), "");
+	CHECK(!server_ask(&s, VERB_GET, JOBS, "default", "1", NULL));
+	set_state(&s, "2", "R");
+	CHECK_STR(delete_as(&s, &bin_user, "2", PROPAGATE_DEFAULT), DENIED);
+	CHECK_STR(delete_as(&s, &daemon_user, "2", PROPAGATE_ORPHAN),
+		  "pbsjobs.stoker.dev \"2\" is forbidden: propagationPolicy: Orphan: what a job runs does not outlive "
+		  "it");
+	CHECK_STR(delete_as(&s, &daemon_user, "2", PROPAGATE_DEFAULT), "");
+	CHECK_STR(delete_as(&s, &root, "2", PROPAGATE_DEFAULT), "");
+	job = server_ask(&s, VERB_GET, JOBS, "default", "2", NULL);
+	CHECK(jsonx_at(job, "metadata.deletionTimestamp"));
+	CHECK_INT(json_array_size(jsonx_at(job, "metadata.finalizers")), 1);
+	CHECK_STR(jsonx_str(job, "spec.cancel.by"), "daemon");
+	/* Nobody calls it back, or lets the object go while it runs. */
+	CHECK_STR(change(&s, &daemon_user, "2", "'cancel':null"), ending);
+	edit = server_request(&s, VERB_PATCH, JOBS, "default", "2");
+	edit.caller = &daemon_user;
+	edit.patch = PATCH_MERGE;
+	json_decref(server_call(&s, &edit, "{'metadata':{'finalizers':null}}"));
+	CHECK(strstr(s.message, "PBS 15007: Unauthorized Request  MSG=operation not permitted: the server takes"));
+	edit.caller = &caller_system;
+	json_decref(server_call(&s, &edit, "{'metadata':{'finalizers':null}}"));
+	CHECK(!server_ask(&s, VERB_GET, JOBS, "default", "2", NULL));
+	/* Of an array what was not to end before. */
+	set_state(&s, "3", "R");
+	CHECK_STR(change(&s, &daemon_user, "3", "'cancel':{'elements':'1-2','message':'m'}"), "");
+	CHECK_STR(delete_as(&s, &root, "3", PROPAGATE_DEFAULT), "");
+	json_decref(job);
+	job = server_ask(&s, VERB_GET, JOBS, "default", "3", NULL);
+	CHECK_STR(jsonx_str(job, "spec.cancel.by"), "root");
+	CHECK(!jsonx_at(job, "spec.cancel.elements"));
+	server_done(&s);
+}
 
 TEST("only pods of PBS jobs are processes of the host")
 {
