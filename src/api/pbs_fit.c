@@ -34,8 +34,15 @@ static bool suits(const struct pbs_machine *m, const struct pbs_req *r, const js
 }
 
 struct room {
-	int64_t cpus, gpus;
+	int64_t cpus, gpus, memory;
 };
+
+static bool is_tighter(const struct room *a, const struct room *b)
+{
+	if (a->gpus != b->gpus)
+		return a->gpus < b->gpus;
+	return a->cpus != b->cpus ? a->cpus < b->cpus : a->memory < b->memory;
+}
 
 static bool place(const struct pbs_req *r, const json_t *properties, const struct pbs_machine *machines, size_t n,
 		  struct room *rooms)
@@ -43,18 +50,18 @@ static bool place(const struct pbs_req *r, const json_t *properties, const struc
 	struct room *best = NULL;
 
 	for (size_t i = 0; i < n; i++)
-		if (rooms[i].cpus >= r->cpus && rooms[i].gpus >= r->gpus && suits(&machines[i], r, properties) &&
-		    (!best || rooms[i].gpus < best->gpus ||
-		     (rooms[i].gpus == best->gpus && rooms[i].cpus < best->cpus)))
+		if (rooms[i].cpus >= r->cpus && rooms[i].gpus >= r->gpus && rooms[i].memory >= r->memory &&
+		    suits(&machines[i], r, properties) && (!best || is_tighter(&rooms[i], best)))
 			best = &rooms[i];
 	if (!best)
 		return false;
 	best->cpus -= r->cpus;
+	best->memory -= r->memory;
 	best->gpus -= r->shared ? 0 : r->gpus;
 	return true;
 }
 
-/* Most cards, most properties, most processors first. */
+/* Most cards, most properties, most processors, most memory first. */
 static int by_need(const void *a, const void *b)
 {
 	const struct pbs_req *x = *(const struct pbs_req *const *)a;
@@ -64,7 +71,9 @@ static int by_need(const void *a, const void *b)
 		return y->gpus - x->gpus;
 	if (x->nprops != y->nprops)
 		return y->nprops > x->nprops ? 1 : -1;
-	return y->cpus - x->cpus;
+	if (x->cpus != y->cpus)
+		return y->cpus - x->cpus;
+	return (y->memory > x->memory) - (y->memory < x->memory);
 }
 
 bool pbs_fits(const struct pbs_nodes *asked, const json_t *properties, const struct pbs_machine *machines, size_t n)
@@ -73,7 +82,7 @@ bool pbs_fits(const struct pbs_nodes *asked, const json_t *properties, const str
 	auto_free struct room *rooms = xcalloc(n + 1, sizeof(*rooms));
 
 	for (size_t i = 0; i < n; i++)
-		rooms[i] = (struct room){ machines[i].cpus, machines[i].gpus };
+		rooms[i] = (struct room){ machines[i].cpus, machines[i].gpus, machines[i].memory };
 	for (size_t i = 0; i < asked->n; i++)
 		reqs[i] = &asked->reqs[i];
 	qsort(reqs, asked->n, sizeof(*reqs), by_need);

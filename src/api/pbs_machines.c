@@ -10,6 +10,7 @@
 #include "kinds/quantity.h"
 
 #define GPU_RESOURCE "nvidia.com/gpu"
+#define MEMORY       "memory"
 #define NANO         1000000000
 
 void pbs_machines_forget(struct pbs *p)
@@ -34,6 +35,7 @@ static int64_t amount(const json_t *node, const char *resource)
 
 static struct pbs_machine machine_of(const json_t *node)
 {
+	int64_t memory = amount(node, MEMORY);
 	int64_t np;
 	const char *told = work_note(node, PBS_NP_ANNOTATION);
 
@@ -42,7 +44,8 @@ static struct pbs_machine machine_of(const json_t *node)
 	return (struct pbs_machine){ .name = xstrdup(jsonx_str_or(node, "metadata.name", "")),
 				     .labels = jsonx_copy(jsonx_at(node, "metadata.labels")),
 				     .cpus = np,
-				     .gpus = amount(node, GPU_RESOURCE) };
+				     .gpus = amount(node, GPU_RESOURCE),
+				     .memory = memory > 0 ? memory : INT64_MAX };
 }
 
 struct reading {

@@ -32,7 +32,7 @@
 struct pbs_machine {
 	char *name;
 	json_t *labels;
-	int64_t cpus, gpus;
+	int64_t cpus, gpus, memory; /* bytes; INT64_MAX: it does not say */
 };
 
 struct pbs {

@@ -123,36 +123,14 @@ const struct pbs_req *pbs_order_req(const struct pbs_order *o, int rank)
 
 /* ---- what it asks of a node ---- */
 
-static int64_t size_of(const struct pbs_order *o, const char *resource)
-{
-	const char *text = json_string_value(json_object_get(json_object_get(o->spec, "resources"), resource));
-	int64_t bytes;
-
-	return text && pbs_size_parse(text, &bytes) ? bytes : 0;
-}
-
-/* mem is the whole job's, pmem each process's. */
-static int64_t memory_of(const struct pbs_order *o, const struct pbs_req *r)
-{
-	int64_t whole = size_of(o, "mem");
-	int64_t each = size_of(o, "pmem");
-
-	if (r->memory)
-		return r->memory;
-	if (whole)
-		return (whole + o->nodes.count - 1) / o->nodes.count;
-	return each && each < INT64_MAX / r->ppn ? each * r->ppn : 0;
-}
-
-static json_t *resources_of(const struct pbs_order *o, const struct pbs_req *r)
+static json_t *resources_of(const struct pbs_req *r)
 {
 	json_t *requests = json_pack("{s:o}", "cpu", jsonx_stringf("%d", r->cpus));
 	json_t *limits = json_object();
-	int64_t memory = memory_of(o, r);
 
-	if (memory) {
-		json_object_set_new(requests, "memory", jsonx_stringf("%lld", (long long)memory));
-		json_object_set_new(limits, "memory", jsonx_stringf("%lld", (long long)memory));
+	if (r->memory) {
+		json_object_set_new(requests, "memory", jsonx_stringf("%lld", (long long)r->memory));
+		json_object_set_new(limits, "memory", jsonx_stringf("%lld", (long long)r->memory));
 	}
 	if (r->gpus) {
 		json_object_set_new(requests, "nvidia.com/gpu", jsonx_stringf("%d", r->gpus));
@@ -307,7 +285,7 @@ static json_t *spec_of(const struct pbs_order *o, const struct pbs_req *r, int i
 	const char *image = pbs_order_image(o);
 	bool terminal = jsonx_bool_or(o->spec, "interactive", false);
 	json_t *container = json_pack("{s:s, s:s, s:o}", "name", "job", "image", *image ? image : "host", "resources",
-				      resources_of(o, r));
+				      resources_of(r));
 	json_t *spec =
 		json_pack("{s:s, s:b, s:b, s:I, s:{}, s:[O]}", "restartPolicy", "Never", "automountServiceAccountToken",
 			  0, "enableServiceLinks", 0, "terminationGracePeriodSeconds", (json_int_t)kill_delay_of(o),

@@ -382,6 +382,32 @@ static int nodes_from_numbers(const struct numbers *more, struct pbs_nodes *n, s
 	return nodes_settle(n, e);
 }
 
+static int64_t size_of(const json_t *resources, const char *name)
+{
+	const char *text = json_string_value(json_object_get(resources, name));
+	int64_t bytes;
+
+	return text && pbs_size_parse(text, &bytes) ? bytes : 0;
+}
+
+/* mem is the whole job's, pmem each process's.  What is more than a number can say, no machine has. */
+static void memory_of(const json_t *resources, struct pbs_nodes *n)
+{
+	int64_t whole = size_of(resources, "mem");
+	int64_t each = size_of(resources, "pmem");
+
+	for (size_t i = 0; i < n->n; i++) {
+		struct pbs_req *r = &n->reqs[i];
+
+		if (r->memory)
+			continue;
+		if (whole)
+			r->memory = whole / n->count + (whole % n->count != 0);
+		else if (each)
+			r->memory = each < INT64_MAX / r->ppn ? each * r->ppn : INT64_MAX;
+	}
+}
+
 int pbs_nodes_of(const json_t *resources, struct pbs_nodes *ret, struct err *e)
 {
 	const json_t *nodes = json_object_get(resources, "nodes");
@@ -408,6 +434,7 @@ int pbs_nodes_of(const json_t *resources, struct pbs_nodes *ret, struct err *e)
 		pbs_nodes_done(&n);
 		return -1;
 	}
+	memory_of(resources, &n);
 	*ret = n;
 	return 0;
 }

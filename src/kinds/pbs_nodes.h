@@ -29,7 +29,7 @@ struct pbs_req {
 	int cpus;       /* processors, each: ppn, or what a chunk's ncpus says */
 	int gpus;       /* each */
 	bool shared;    /* its cards may be others' too (gpumode shared or default) */
-	int64_t memory; /* bytes, each; a chunk's mem, else 0 */
+	int64_t memory; /* bytes, each; 0: it does not say */
 	char **props;   /* case-sensitive; global ones too */
 	size_t nprops;
 };
@@ -44,7 +44,8 @@ struct pbs_nodes {
 /* ERR_INVALID says what is wrong with which part. */
 int pbs_nodes_parse(const char *text, struct pbs_nodes *ret, struct err *e);
 int pbs_select_parse(const char *text, struct pbs_nodes *ret, struct err *e);
-/* What a job's resources (spec.resources) ask for in all: nodes or select, else procs, ncpus, gpus, else one node. */
+/* What a job's resources (spec.resources) ask for in all: nodes or select, else procs, ncpus, gpus, else one node; and
+ * mem or pmem where a chunk does not say its own. */
 int pbs_nodes_of(const json_t *resources, struct pbs_nodes *ret, struct err *e);
 /* The name that people and PBS know a Node by; borrowed. */
 const char *pbs_host_of(const json_t *node);

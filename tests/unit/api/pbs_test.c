@@ -186,11 +186,19 @@ TEST("nodes that could never hold a job refuse it; without nodes nobody knows")
 		{ "1:gpus=8:S+1:gpus=1:D", "" },
 		{ "1:gpus=1+1:gpus=8", "" },
 		{ "1:gpus=2+1:gpus=8", CANNOT },
+		{ "1','mem':'64gb", "" },
+		{ "1','mem':'65gb", CANNOT },
+		{ "3','mem':'96gb", "" },
+		{ "3','mem':'97gb", CANNOT }, /* enough in all, not on each */
+		{ "1:S','mem':'33gb", CANNOT },
+		{ "1:ppn=2','pmem':'32gb", "" },
+		{ "1:ppn=2','pmem':'33gb", CANNOT },
+		{ "1:ppn=16','pmem':'7000000000gb", CANNOT },
 	};
 
 	CHECK_STR(refusal(&s, &daemon_user, "'resources':{'nodes':'1000:gpus=8:none'}"), "");
-	make_node(&s, "g1", "'property.stoker.dev/S':''", "'cpu':'16','nvidia.com/gpu':'8'");
-	make_node(&s, "g2", "'property.stoker.dev/D':''", "'cpu':'16','nvidia.com/gpu':'1'");
+	make_node(&s, "g1", "'property.stoker.dev/S':''", "'cpu':'16','memory':'32Gi','nvidia.com/gpu':'8'");
+	make_node(&s, "g2", "'property.stoker.dev/D':''", "'cpu':'16','memory':'64Gi','nvidia.com/gpu':'1'");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		auto_free char *spec = xasprintf("'resources':{'nodes':'%s'}", rows[i].nodes);
 
