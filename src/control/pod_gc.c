@@ -142,6 +142,19 @@ static enum pod_gc_why why_of(const struct pod_gc *k, const struct pod_facts *p)
 	return pod_gc_why(p, p->assigned ? informer_find(k->nodes, NULL, name) : NULL);
 }
 
+/* By its own wish, now or later. */
+static void look_at_ended(struct pod_gc *k, const char *uid, const struct owned_pod *p)
+{
+	int64_t left = p ? pod_gc_left(&p->facts, clock_wall()) : -1;
+
+	if (left == 0)
+		collect(k, &p->facts, false);
+	else
+		workqueue_forget(k->queue, uid);
+	if (left > 0)
+		workqueue_add_after(k->queue, uid, clock_ms_of(left));
+}
+
 static void look(void *arg, const char *uid)
 {
 	struct pod_gc *k = arg;
@@ -151,7 +164,7 @@ static void look(void *arg, const char *uid)
 	if (calls_busy(k->calls, uid))
 		return; /* on_idle() comes back to it */
 	if (why == POD_GC_STAYS)
-		workqueue_forget(k->queue, uid);
+		look_at_ended(k, uid, p);
 	else if (why == POD_GC_NO_NODE)
 		miss_node(k, &p->facts);
 	else
@@ -181,6 +194,8 @@ static void on_pod(void *arg, const struct pod_facts *pod, const struct pod_fact
 	if (pod && (!old || pod->deleting != old->deleting || pod->assigned != old->assigned) &&
 	    why_of(k, pod) != POD_GC_STAYS)
 		workqueue_add(k->queue, pod->uid);
+	else if (pod && pod_gc_left(pod, 0) >= 0)
+		workqueue_add(k->queue, pod->uid);
 }
 
 static void on_node(void *arg, const json_t *obj, const json_t *old)
@@ -209,7 +224,7 @@ static void on_synced(void *arg)
 		return;
 	k->started = true;
 	while (owned_next(k->owned, &pos, &p))
-		if (why_of(k, &p->facts) != POD_GC_STAYS)
+		if (why_of(k, &p->facts) != POD_GC_STAYS || pod_gc_left(&p->facts, 0) >= 0)
 			workqueue_add(k->queue, p->facts.uid);
 	if (k->ended > POD_GC_KEEP)
 		loop_schedule(k->client->loop, &k->trim);

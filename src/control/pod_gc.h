@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pod_gc.h - removes pods that nobody else will: their node is gone, or far too many have ended */
+/* pod_gc.h - removes pods that nobody else will: their node is gone, far too many have ended, or they say so themselves
+ */
 #ifndef STOKER_CONTROL_POD_GC_H
 #define STOKER_CONTROL_POD_GC_H
 
@@ -26,6 +27,9 @@ enum pod_gc_why {
 };
 /* `node` is the Node it is bound to, or NULL if there is none of that name. */
 enum pod_gc_why pod_gc_why(const struct pod_facts *p, const json_t *node);
+
+/* In how many seconds an ended pod is to go by its annotation stoker.dev/ttl-seconds-after-finished; -1: never. */
+int64_t pod_gc_left(const struct pod_facts *p, int64_t now);
 
 /* Which of these pods are to go so that no more than `keep` ended ones are left: the number, and those first in `pods`,
  * oldest first.  Pods that somebody still tracks by a finalizer stay, and those on their way out count as gone. */

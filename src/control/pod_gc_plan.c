@@ -5,6 +5,8 @@
 #include "control/pod_gc.h"
 #include "kinds/placement.h"
 
+#define TTL_NOTE "stoker.dev/ttl-seconds-after-finished"
+
 static bool is_out_of_service(const json_t *node)
 {
 	const json_t *t;
@@ -33,6 +35,16 @@ enum pod_gc_why pod_gc_why(const struct pod_facts *p, const json_t *node)
 	if (!node)
 		return POD_GC_NO_NODE;
 	return p->deleting && is_out_of_service(node) ? POD_GC_OUT_OF_SERVICE : POD_GC_STAYS;
+}
+
+int64_t pod_gc_left(const struct pod_facts *p, int64_t now)
+{
+	const json_t *note = json_object_get(jsonx_at(p->obj, "metadata.annotations"), TTL_NOTE);
+	int64_t seconds;
+
+	if (!note || !pod_ended(p) || p->deleting || !str_int64(json_string_value(note), 0, INT32_MAX, &seconds))
+		return -1;
+	return p->finished + seconds > now ? p->finished + seconds - now : 0;
 }
 
 static int by_age(const void *a, const void *b)

@@ -41,6 +41,29 @@ TEST("a pod is left behind when no agent will ever end it")
 	}
 }
 
+TEST("an ended pod goes when it said, and one that runs does not")
+{
+#define NOTED(ttl, phase)                                                                                              \
+	"{'metadata':{'annotations':{'stoker.dev/ttl-seconds-after-finished':'" ttl "'}},'status':{'phase':'" phase    \
+	"','containerStatuses':[{'state':{'terminated':{'finishedAt':'1970-01-01T00:16:40Z'}}}]}}"
+	static const struct {
+		const char *pod;
+		int64_t now, want;
+	} rows[] = {
+		{ NOTED("600", "Succeeded"), 1000, 600 }, { NOTED("600", "Failed"), 1599, 1 },
+		{ NOTED("600", "Failed"), 1600, 0 },      { NOTED("600", "Failed"), 9999, 0 },
+		{ NOTED("0", "Failed"), 1000, 0 },        { NOTED("600", "Running"), 9999, -1 },
+		{ NOTED("soon", "Failed"), 9999, -1 },    { "{'status':{'phase':'Failed'}}", 9999, -1 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *pod = sample_json(rows[i].pod);
+		struct pod_facts p = pod_facts(pod);
+
+		CHECK_INT(pod_gc_left(&p, rows[i].now), rows[i].want);
+	}
+}
+
 TEST("of too many ended pods the oldest go, but none that is tracked")
 {
 	static const char *const texts[] = {
