@@ -15,6 +15,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "client/ask.h"
 
@@ -126,9 +127,12 @@ static void on_opened(void *arg)
 	start_reading(t);
 }
 
-static void on_output(void *arg, int stream, struct str bytes)
+void terminal_write(int stream, struct str bytes, struct terminal_told *told)
 {
-	(void)arg;
+	if (told) {
+		told->bytes[stream == 2] += bytes.n;
+		told->last_us = clock_wall_micros();
+	}
 	for (size_t done = 0; done < bytes.n;) {
 		ssize_t n = write(stream == 2 ? STDERR_FILENO : STDOUT_FILENO, bytes.p + done, bytes.n - done);
 
@@ -136,6 +140,13 @@ static void on_output(void *arg, int stream, struct str bytes)
 			return; /* nobody reads it: the command goes on */
 		done += n > 0 ? (size_t)n : 0;
 	}
+}
+
+static void on_output(void *arg, int stream, struct str bytes)
+{
+	struct terminal *t = arg;
+
+	terminal_write(stream, bytes, t->wants.told);
 }
 
 static void on_drained(void *arg)
@@ -176,6 +187,11 @@ int terminal_new(struct client *c, const struct terminal_wants *wants, struct te
 	}
 	*ret = t;
 	return 0;
+}
+
+bool terminal_input_is_over(const struct terminal *t)
+{
+	return t->over && !remote_ask_pending(t->ask);
 }
 
 void terminal_free(struct terminal *t)

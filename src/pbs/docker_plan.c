@@ -17,7 +17,8 @@
 
 #define SHELL_SIGNS "|&;<>()$`*?[#~{}!\\\n"
 #define SHM         "/dev/shm"
-#define GRACE       10 /* docker stop's */
+#define GRACE       10    /* docker stop's */
+#define LEFT_BEHIND "600" /* seconds after its end in which whoever waited for it has surely come back */
 
 /* ---- small things ---- */
 
@@ -330,7 +331,8 @@ static void add_rest(const struct docker_ask *ask, json_t *spec, json_t *contain
 
 	if (o->in) {
 		json_object_set_new(container, "stdin", json_true());
-		json_object_set_new(container, "stdinOnce", json_true());
+		/* A terminal outlives a connection: one may come back to it. */
+		json_object_set_new(container, "stdinOnce", json_boolean(!o->tty));
 	}
 	if (o->tty)
 		json_object_set_new(container, "tty", json_true());
@@ -346,7 +348,8 @@ static void add_rest(const struct docker_ask *ask, json_t *spec, json_t *contain
 int docker_plan(const struct docker_ask *ask, json_t **ret, struct err *e)
 {
 	const char *dir = ask->options.workdir ? ask->options.workdir : "/";
-	json_auto_t *notes = json_pack("{s:s}", "stoker.dev/await-attach", "true");
+	json_auto_t *notes = json_pack("{s:s, s:s}", "stoker.dev/await-attach", "true",
+				       "stoker.dev/ttl-seconds-after-finished", LEFT_BEHIND);
 	json_auto_t *container =
 		json_pack("{s:s, s:o, s:s, s:o}", "name", DOCKER_CONTAINER, "image", jsonx_string(ask->image),
 			  "imagePullPolicy", "IfNotPresent", "workingDir", jsonx_string(dir));

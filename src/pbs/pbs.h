@@ -16,14 +16,25 @@
 #define PBS_API       "/apis/stoker.dev/v1"
 #define PBS_REPLY_MAX (512u * 1024 * 1024)
 
+struct terminal_told;
+
 /* A program in a pod whose input and output are joined with ours. */
 struct pbs_join {
 	const char *path; /* of exec or attach, with terminal_query() */
 	bool in, tty;
+	struct terminal_told *told; /* is kept up; or NULL */
 	/* afterwards */
 	bool over;
+	bool cut; /* input was left that was not passed on */
 	int status;
 	struct err e; /* why it could not be, or ended before its time */
+};
+
+/* A program in a pod whose output we have in part: the rest is in its log. */
+struct pbs_rest {
+	const char *pod, *container; /* the pod's path */
+	const char *input;           /* path of an attach that only takes input from our terminal; or NULL */
+	struct terminal_told *told;  /* so far, and is kept up */
 };
 
 /* How requests reach the server: the socket of this machine (socket.c), or whatever a kubeconfig names (remote.c). */
@@ -46,6 +57,9 @@ struct pbs_door {
 	/* The same for several at once, until all have ended.  SIGINT, SIGTERM and SIGHUP come to `signal`, which may
 	 * say false: then nobody waits any more. */
 	int (*join)(void *self, struct pbs_join *joins, size_t n, bool (*signal)(void *arg, int signo), void *arg,
+		    struct err *e);
+	/* Writes the rest of a program's output, until it ends (0) or the server goes away (-1). */
+	int (*rest)(void *self, const struct pbs_rest *rest, bool (*signal)(void *arg, int signo), void *arg,
 		    struct err *e);
 };
 

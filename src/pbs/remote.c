@@ -11,10 +11,12 @@
 #include "base/mem.h"
 #include "client/client.h"
 #include "client/terminal.h"
+#include "pbs/log_rest.h"
 #include "pbs/pbs.h"
 
 struct remote {
-	void *socket; /* pbs_door_socket's, if the server is here; else: */
+	void *socket; /* pbs_door_socket's, if the server is here, */
+	char *path;   /* and where that is; else: */
 	struct loop *loop;
 	struct client *client;
 };
@@ -28,6 +30,7 @@ static void remote_close(void *self)
 	client_free(r->client);
 	if (r->loop)
 		loop_free(r->loop);
+	free(r->path);
 	free(r);
 }
 
@@ -41,6 +44,7 @@ static void *remote_open(struct err *e)
 
 	if (here) {
 		r->socket = pbs_door_socket.open(e);
+		r->path = xstrdup(path.p);
 	} else {
 		r->loop = loop_new();
 		client_http_new(r->loop, &o, &r->client, e);
@@ -118,14 +122,12 @@ static void on_session_end(void *arg, int code, const struct err *e)
 /* A client with a loop, also where the socket has served so far. */
 static int client_here(struct remote *r, struct err *e)
 {
-	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
-	struct client_options o = { 0 };
+	struct client_options o = { .socket = r->path };
 
 	if (r->client)
 		return 0;
-	if (pbs_socket_path(&path))
-		o.socket = path.p;
-	r->loop = loop_new();
+	if (!r->loop)
+		r->loop = loop_new();
 	return client_http_new(r->loop, &o, &r->client, e);
 }
 
@@ -142,6 +144,18 @@ static void on_signal(void *arg, int signo)
 	l->stop = !l->signal(l->arg, signo);
 }
 
+static void listen_to(struct remote *r, struct listener *l, bool on)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct err e = ERR_INIT;
+
+	for (size_t i = 0; l->signal && i < ARRAY_SIZE(signals); i++)
+		if (on)
+			(void)!loop_on_signal(r->loop, signals[i], on_signal, l, &e);
+		else
+			loop_forget_signal(r->loop, signals[i], l);
+}
+
 static bool all_over(const struct pbs_join *joins, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -153,7 +167,6 @@ static bool all_over(const struct pbs_join *joins, size_t n)
 static int remote_join(void *self, struct pbs_join *joins, size_t n, bool (*signal)(void *arg, int signo), void *arg,
 		       struct err *e)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct remote *r = self;
 	struct listener listener = { .signal = signal, .arg = arg };
 	struct terminal **terminals;
@@ -165,19 +178,20 @@ static int remote_join(void *self, struct pbs_join *joins, size_t n, bool (*sign
 		struct terminal_wants wants = { .path = joins[i].path,
 						.in = joins[i].in,
 						.tty = joins[i].tty,
+						.told = joins[i].told,
 						.ended = on_session_end,
 						.arg = &joins[i] };
 
 		joins[i].over = terminal_new(r->client, &wants, &terminals[i], &joins[i].e) < 0;
 	}
-	for (size_t i = 0; signal && i < ARRAY_SIZE(signals); i++)
-		(void)!loop_on_signal(r->loop, signals[i], on_signal, &listener, e);
+	listen_to(r, &listener, true);
 	while (!listener.stop && !all_over(joins, n))
 		loop_turn(r->loop, false);
-	for (size_t i = 0; signal && i < ARRAY_SIZE(signals); i++)
-		loop_forget_signal(r->loop, signals[i], &listener);
-	for (size_t i = 0; i < n; i++)
+	listen_to(r, &listener, false);
+	for (size_t i = 0; i < n; i++) {
+		joins[i].cut = joins[i].in && terminals[i] && !terminal_input_is_over(terminals[i]);
 		terminal_free(terminals[i]);
+	}
 	free(terminals);
 	return 0;
 }
@@ -191,6 +205,21 @@ static int remote_attach(void *self, const char *path, int *ret_status, struct e
 	*ret_status = one.status;
 	*e = one.e;
 	return e->kind == ERR_NONE ? 0 : -1;
+}
+
+static int remote_rest(void *self, const struct pbs_rest *rest, bool (*signal)(void *arg, int signo), void *arg,
+		       struct err *e)
+{
+	struct remote *r = self;
+	struct listener listener = { .signal = signal, .arg = arg };
+	int result;
+
+	if (client_here(r, e) < 0)
+		return -1;
+	listen_to(r, &listener, true);
+	result = log_rest_write(r->client, rest, &listener.stop, e);
+	listen_to(r, &listener, false);
+	return result;
 }
 
 static char *remote_ns(void *self)
@@ -214,4 +243,5 @@ const struct pbs_door pbs_door_remote = { .open = remote_open,
 					  .ns = remote_ns,
 					  .place = remote_place,
 					  .attach = remote_attach,
-					  .join = remote_join };
+					  .join = remote_join,
+					  .rest = remote_rest };

@@ -22,8 +22,7 @@ static int connected(struct pbs *p, struct err *e)
 		return 0;
 	errno = 0;
 	p->open = p->door->open(e);
-	if (!p->open)
-		p->connect_errno = errno ? errno : ECONNREFUSED;
+	p->connect_errno = p->open ? 0 : errno ? errno : ECONNREFUSED;
 	return p->open ? 0 : -1;
 }
 

@@ -4,6 +4,9 @@
  * The container is a pod that this process makes, attaches to, waits for and takes away again.  In a PBS job it is a
  * part of the job's own pod (stoker.dev/in-job): there, in the job's control group and with the job's cards, and gone
  * with the job even if this process is not there to see to it.
+ *
+ * A server may stop, be killed or replaced while the container runs: that goes on, and its output is kept in its log.
+ * So this process waits for the server, however long it takes, and goes on where it was.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,6 +33,7 @@
 #define LOOK_FIRST_MS 10
 #define LOOK_MOST_MS  500
 #define TELL_AFTER_MS 2000
+#define NAME_LETTERS  8
 
 static const char usage[] =
 	"usage: startdocker [-u \"docker options\"] [-D datadir] [-P procdir] (-s script | -c \"command\") image\n"
@@ -52,9 +57,12 @@ struct docker {
 	struct docker_ask ask;
 	struct sbuf env_text;
 	char *user, *home, *job_pod;
-	char *path; /* of the pod, once it is there */
-	bool ending;
-	int signo; /* that ended it, or 0 */
+	char *path;                /* of the pod, once it is there */
+	struct terminal_told told; /* of its output */
+	bool ending;               /* it has been told to end, */
+	bool owes_end;             /* or will be when the server is back */
+	bool away;                 /* the server was out of reach, once or more often */
+	int signo;                 /* that ended it, or 0 */
 };
 
 static int fail(const struct err *e)
@@ -161,39 +169,7 @@ static void warn(const struct docker_options *o)
 			o->network);
 }
 
-/* ---- the pod ---- */
-
-static int make_pod(struct docker *d, struct err *e)
-{
-	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
-	json_auto_t *pod = NULL;
-	json_auto_t *made = NULL;
-
-	d->ask.settings = jsonx_at(pbs_settings(d->pbs), "spec");
-	if (docker_plan(&d->ask, &pod, e) < 0 || !pbs_namespace(d->pbs, e))
-		return -1;
-	job_pod_path(d->pbs->ns, NULL, &path);
-	if (pbs_post(d->pbs, path.p, pod, &made, e) < 0)
-		return -1;
-	sbuf_reset(&path);
-	job_pod_path(d->pbs->ns, jsonx_str_or(made, "metadata.name", ""), &path);
-	d->path = sbuf_steal(&path);
-	return 0;
-}
-
-/* The first time politely, then at once. */
-static void end_pod(struct docker *d, bool now)
-{
-	auto_free char *path = xasprintf("%s%s", d->path,
-					 now         ? "?gracePeriodSeconds=0"
-					 : d->ending ? "?gracePeriodSeconds=1"
-						     : "");
-	struct err e = ERR_INIT;
-
-	d->ending = true;
-	if (pbs_delete(d->pbs, path, &e) < 0 && e.kind != ERR_NOT_FOUND)
-		fprintf(stderr, "startdocker: cannot remove the container: %s\n", e.text);
-}
+/* ---- the server ---- */
 
 static void on_signal(int signo)
 {
@@ -209,12 +185,106 @@ static void catch_signals(void)
 		sigaction(signals[i], &act, NULL);
 }
 
+static void pause_ms(int64_t ms)
+{
+	struct timespec step = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	nanosleep(&step, NULL);
+}
+
+/* Is it only that the server cannot be reached now?  Then a while has passed, and it is worth another try. */
+static bool may_come_back(struct docker *d, struct err *e)
+{
+	if (e->kind != ERR_UNAVAILABLE)
+		return false;
+	if (!d->away)
+		fprintf(stderr, "startdocker: waits for the server: %s\n", e->text);
+	d->away = true;
+	err_clear(e);
+	pause_ms(LOOK_MOST_MS);
+	return true;
+}
+
+/* ---- the pod ---- */
+
+/* A name of our own, so that a pod whose making was not answered is known again. */
+static void name_pod(json_t *pod)
+{
+	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
+	unsigned char random[NAME_LETTERS] = { 0 };
+	char name[NAME_LETTERS + 1] = "";
+
+	(void)!getrandom(random, sizeof(random), 0);
+	for (size_t i = 0; i < NAME_LETTERS; i++)
+		name[i] = letters[random[i] % (sizeof(letters) - 1)];
+	jsonx_set_new(pod, "metadata.name", jsonx_stringf("startdocker-%s", name));
+}
+
+static int know_settings(struct pbs *p, struct err *e)
+{
+	if (!p->settings && pbs_get(p, PBS_API "/pbsservers/default", &p->settings, e) < 0 && e->kind != ERR_NOT_FOUND)
+		return -1;
+	err_clear(e);
+	return 0;
+}
+
+static int make_pod(struct docker *d, struct err *e)
+{
+	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
+	bool asked = false;
+	json_auto_t *pod = NULL;
+	int r;
+
+	if (docker_plan(&d->ask, &pod, e) < 0 || !pbs_namespace(d->pbs, e))
+		return -1;
+	name_pod(pod);
+	job_pod_path(d->pbs->ns, NULL, &path);
+	while ((r = pbs_post(d->pbs, path.p, pod, NULL, e)) < 0 && !caught && may_come_back(d, e))
+		asked = true;
+	if (r < 0 && !(asked && e->kind == ERR_EXISTS))
+		return -1;
+	sbuf_reset(&path);
+	job_pod_path(d->pbs->ns, jsonx_str_or(pod, "metadata.name", ""), &path);
+	d->path = sbuf_steal(&path);
+	return 0;
+}
+
+/* The first time politely, then at once. */
+static void end_pod(struct docker *d, bool now)
+{
+	auto_free char *path = xasprintf("%s%s", d->path,
+					 now         ? "?gracePeriodSeconds=0"
+					 : d->ending ? "?gracePeriodSeconds=1"
+						     : "");
+	struct err e = ERR_INIT;
+
+	d->owes_end = pbs_delete(d->pbs, path, &e) < 0 && e.kind == ERR_UNAVAILABLE;
+	d->ending |= !d->owes_end;
+	if (e.kind != ERR_NONE && e.kind != ERR_NOT_FOUND && !d->owes_end)
+		fprintf(stderr, "startdocker: cannot remove the container: %s\n", e.text);
+}
+
 static bool on_joined_signal(void *arg, int signo)
 {
 	struct docker *d = arg;
 
 	d->signo = signo;
 	end_pod(d, false);
+	return true;
+}
+
+/* What a signal asks for.  False: to go at once, for it was the second one and there is no server to tell. */
+static bool heed_signal(struct docker *d)
+{
+	int signo = caught;
+
+	if (signo && d->owes_end)
+		return false;
+	caught = 0;
+	if (signo)
+		d->signo = signo;
+	if (signo || d->owes_end)
+		end_pod(d, false);
 	return true;
 }
 
@@ -225,15 +295,15 @@ static int wait_for(struct docker *d, bool end, struct docker_end *ret, struct e
 	bool told = false;
 
 	for (;;) {
-		struct timespec step = { .tv_sec = pause / 1000, .tv_nsec = pause % 1000 * 1000000 };
 		json_auto_t *pod = NULL;
 
-		if (caught && !d->signo) {
-			d->signo = caught;
-			end_pod(d, false);
+		if (!heed_signal(d))
+			return err_set(e, ERR_UNAVAILABLE, "interrupted");
+		if (pbs_get(d->pbs, d->path, &pod, e) < 0) {
+			if (!may_come_back(d, e))
+				return -1;
+			continue;
 		}
-		if (pbs_get(d->pbs, d->path, &pod, e) < 0)
-			return -1;
 		docker_look(pod, ret);
 		if (ret->over || (ret->running && !end))
 			return 0;
@@ -241,7 +311,7 @@ static int wait_for(struct docker *d, bool end, struct docker_end *ret, struct e
 			fprintf(stderr, "startdocker: waits: %s\n", ret->words.p);
 		told |= waited > TELL_AFTER_MS && ret->words.n;
 		sbuf_done(&ret->words);
-		nanosleep(&step, NULL);
+		pause_ms(pause);
 		waited += pause;
 		pause = pause * 2 < LOOK_MOST_MS ? pause * 2 : LOOK_MOST_MS;
 	}
@@ -251,12 +321,40 @@ static int join(struct docker *d, struct err *e)
 {
 	const struct docker_options *o = &d->ask.options;
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
-	struct pbs_join one = { .in = o->in, .tty = o->tty };
+	struct pbs_join one = { .in = o->in, .tty = o->tty, .told = &d->told };
 
 	sbuf_addf(&path, "%s/attach", d->path);
 	terminal_query(&path, DOCKER_CONTAINER, o->in, o->tty, NULL);
 	one.path = path.p;
-	return d->pbs->door->join(d->pbs->open, &one, 1, on_joined_signal, d, e) < 0 || one.e.kind != ERR_NONE ? -1 : 0;
+	if (d->pbs->door->join(d->pbs->open, &one, 1, on_joined_signal, d, e) == 0 && one.e.kind == ERR_NONE)
+		return 0;
+	if (one.cut && !o->tty && one.e.kind == ERR_UNAVAILABLE)
+		fprintf(stderr, "startdocker: warning: the server went away: the container's input ends here\n");
+	return -1;
+}
+
+/* What it has printed since the connection broke, and prints until its end. */
+static int write_rest(struct docker *d, struct docker_end *ret, struct err *e)
+{
+	auto_free char *input = xasprintf("%s/attach?container=" DOCKER_CONTAINER "&stdin=true&tty=true", d->path);
+	struct pbs_rest rest = { .pod = d->path,
+				 .container = DOCKER_CONTAINER,
+				 .input = d->ask.options.tty ? input : NULL,
+				 .told = &d->told };
+	int r;
+
+	for (;;) {
+		if (wait_for(d, false, ret, e) < 0)
+			return -1;
+		r = d->pbs->door->rest(d->pbs->open, &rest, on_joined_signal, d, e);
+		/* All is there if it had ended before; a container that never began has no log. */
+		if (ret->over && (r == 0 || !may_come_back(d, e)))
+			break;
+		err_clear(e);
+		sbuf_done(&ret->words);
+	}
+	err_clear(e);
+	return 0;
 }
 
 /* The kernel can run neither a program nor a script that does not say by what: runtimes say so in many ways, to the
@@ -284,10 +382,12 @@ static int run_pod(struct docker *d)
 
 	if (r == 0 && !end.over) {
 		sbuf_done(&end.words);
-		/* A container that ends just now has nobody to attach to, and a status all the same. */
-		if (join(d, &e) < 0)
+		/* A container that ends just now has nobody to attach to, and a status and a log all the same.  If the
+		 * server was away it may have printed without us. */
+		r = d->away && !d->ask.options.in ? -1 : join(d, &e);
+		if (r < 0)
 			err_clear(&e);
-		r = wait_for(d, true, &end, &e);
+		r = r < 0 ? write_rest(d, &end, &e) : wait_for(d, true, &end, &e);
 	}
 	if (r < 0 && d->signo)
 		return 128 + d->signo;
@@ -302,6 +402,21 @@ static int run_pod(struct docker *d)
 	return status;
 }
 
+/* A job's own server comes back; who is no job is told at once that there is none. */
+static int find_place(struct docker *d, struct err *e)
+{
+	bool in_job = getenv("PBS_JOBID") != NULL;
+	int r;
+
+	while ((r = job_pod_here(d->pbs, &d->job_pod, e)) < 0 && in_job && !caught && may_come_back(d, e))
+		;
+	while (r == 0 && (r = know_settings(d->pbs, e)) < 0 && in_job && !caught && may_come_back(d, e))
+		r = 0;
+	d->ask.job_pod = d->job_pod;
+	d->ask.settings = jsonx_at(d->pbs->settings, "spec");
+	return r;
+}
+
 static int run(struct docker *d, int argc, char **argv)
 {
 	struct err e = ERR_INIT;
@@ -310,11 +425,8 @@ static int run(struct docker *d, int argc, char **argv)
 	if (read_arguments(d, argc, argv, &e) < 0 || know_caller(d, &e) < 0)
 		return fail(&e);
 	warn(&d->ask.options);
-	if (job_pod_here(d->pbs, &d->job_pod, &e) < 0)
-		return d->pbs->connect_errno ? (pbs_fail_connect(d->pbs), DOCKER_FAILED) : fail(&e);
-	d->ask.job_pod = d->job_pod;
 	catch_signals();
-	if (make_pod(d, &e) < 0)
+	if (find_place(d, &e) < 0 || make_pod(d, &e) < 0)
 		return d->pbs->connect_errno ? (pbs_fail_connect(d->pbs), DOCKER_FAILED) : fail(&e);
 	status = run_pod(d);
 	end_pod(d, true);

@@ -204,6 +204,50 @@ exited() { [ "$(by "$A" 'qstat -f -1 4' | sed -n 's/^    exit_status = //p')" = 
 settles "and its exit status" exited
 is "what it makes at home is the user's" "$(stat -c %U "$HA/whole")" "$A"
 
+# A server that is killed or stopped, and another: containers go on, and who waits for them does not notice.
+# Each prints a line on both streams whenever the next file is there, the second one while there is no server.
+steps='for i in 1 2 3; do until [ -e $HOME/$0$i ]; do usleep 20000; done; echo $0$i; echo E$0$i >&2; done; exit'
+cat >"$HA/away.pbs" <<-END
+	#PBS -N away
+	PATH=$BIN:\$PATH
+	startdocker -c "sh -c '$steps 4' a" lab/box:1
+	echo status \$?
+	startdocker -c "sh -c '$steps 6' b" lab/box:1
+	echo status \$?
+	until [ -e c1 ]; do sleep .05; done
+	startdocker -c "echo c1" lab/box:1
+	echo status \$?
+	exit 3
+END
+sed -i 's/\$\(0\|i\|HOME\)/\\$\1/g' "$HA/away.pbs"
+chown "$A:" "$HA/away.pbs"
+by "$A" "qsub away.pbs" >/dev/null
+step() { touch "$HA/$1" && eventually 60 grep -q "^$1" "$HA/away.o5"; }
+for way in a:9 b:TERM; do
+	ok "a line of the container, ${way#*:}" step "${way%:*}1"
+	kill -"${way#*:}" "$SERVER_PID"
+	wait "$SERVER_PID" 2>/dev/null
+	touch "$HA/${way%:*}2"
+	begin || done_testing
+	ok "a line after the new server's start, ${way#*:}" step "${way%:*}3"
+done
+settles "the second container has ended" grep -qs 'status 6' "$HA/away.o5"
+kill -9 "$SERVER_PID"
+wait "$SERVER_PID" 2>/dev/null
+touch "$HA/c1"
+waits() { [ "$(grep -c 'waits for the server' "$HA/away.e5")" = 3 ]; }
+settles "one that finds no server waits for it" waits
+begin || done_testing
+settles "the job ends" grep -qs 'status 0' "$HA/away.o5"
+is "no line is lost or doubled, and the statuses are the containers'" "$(cat "$HA/away.o5")" "$(printf 'a1\na2\na3\nstatus 4\nb1\nb2\nb3\nstatus 6\nc1\nstatus 0')"
+is "nor on the other stream" "$(grep -v '^startdocker: waits for the server: ' "$HA/away.e5")" "$(printf 'Ea1\nEa2\nEa3\nEb1\nEb2\nEb3')"
+away() { [ "$(by "$A" 'qstat -f -1 5' | sed -n 's/^    exit_status = //p')" = 3 ]; }
+settles "the job's exit status is its own" away
+settles "nothing is left of the containers" clean
+
+kubectl create -f - >/dev/null <<<'{"apiVersion":"v1","kind":"Pod","metadata":{"name":"startdocker-left","annotations":{"stoker.dev/ttl-seconds-after-finished":"0"}},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"lab/box:1","command":["true"]}]}}'
+settles "a pod that nobody waits for any more goes when its time has come" clean
+
 is "outside of jobs there is nowhere to run" "$(by "$A" 'pbsdsh date')" "pbsdsh: not executing under PBS
 status 1"
 done_testing

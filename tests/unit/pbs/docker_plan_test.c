@@ -53,7 +53,8 @@ TEST("a command in a job becomes a pod that is a part of it")
 
 	CHECK_JSON(p.pod, "{'apiVersion':'v1','kind':'Pod','metadata':{'generateName':'startdocker-','labels':"
 			  "{'app.kubernetes.io/name':'startdocker'},'annotations':{'stoker.dev/await-attach':'true',"
-			  "'stoker.dev/in-job':'7-0'}},'spec':{'restartPolicy':'Never',"
+			  "'stoker.dev/ttl-seconds-after-finished':'600','stoker.dev/"
+			  "in-job':'7-0'}},'spec':{'restartPolicy':'Never',"
 			  "'terminationGracePeriodSeconds':10,'automountServiceAccountToken':false,"
 			  "'enableServiceLinks':false,'containers':[{'name':'main','image':'bit:5000/deepo',"
 			  "'imagePullPolicy':'IfNotPresent','workingDir':'/','args':['python','x.py'],'env':["
@@ -67,7 +68,7 @@ TEST("a command in a job becomes a pod that is a part of it")
 			  "nvidia.com/gpu")),
 		  "2");
 	CHECK(jsonx_bool_or(json_array_get(jsonx_at(p.pod, "spec.containers"), 0), "tty", false));
-	CHECK(jsonx_bool_or(json_array_get(jsonx_at(p.pod, "spec.containers"), 0), "stdinOnce", false));
+	CHECK(jsonx_bool_or(json_array_get(jsonx_at(p.pod, "spec.containers"), 0), "stdinOnce", true) == false);
 	CHECK_STR(jsonx_str(p.pod, "spec.hostname"), "box");
 	plan_done(&p);
 }
