@@ -384,21 +384,34 @@ static const struct {
 	{ "not found", "executable file not found in $PATH", DOCKER_NOT_FOUND },
 };
 
+static bool find_start_error(const char *program, const char *message, struct docker_end *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(start_errors); i++)
+		if (strcasestr(message, start_errors[i].says)) {
+			ret->status = start_errors[i].status;
+			sbuf_addf(&ret->words, "exec: \"%s\": %s", program ? program : "", start_errors[i].tail);
+			return true;
+		}
+	return false;
+}
+
 static void could_not_start(const json_t *pod, const char *message, struct docker_end *ret)
 {
 	const json_t *c = json_array_get(jsonx_at(pod, "spec.containers"), 0);
 	const json_t *command = json_object_get(c, "command");
 	const json_t *args = json_array_size(command) ? command : json_object_get(c, "args");
-	const char *program = json_string_value(json_array_get(args, 0));
 
 	ret->status = DOCKER_FAILED;
-	for (size_t i = 0; i < ARRAY_SIZE(start_errors); i++)
-		if (strcasestr(message, start_errors[i].says)) {
-			ret->status = start_errors[i].status;
-			sbuf_addf(&ret->words, "exec: \"%s\": %s", program ? program : "", start_errors[i].tail);
-			return;
-		}
-	sbuf_adds(&ret->words, message);
+	if (!find_start_error(json_string_value(json_array_get(args, 0)), message, ret))
+		sbuf_adds(&ret->words, message);
+}
+
+void docker_look_at_output(const char *program, const char *output, struct docker_end *ret)
+{
+	/* crun's beginning, and runc's */
+	if (ret->status == 1 && !ret->words.n &&
+	    (str_starts(output, "exec container process ") || str_starts(output, "exec /")))
+		find_start_error(program, output, ret);
 }
 
 /* Waiting for these is in vain. */
@@ -421,7 +434,8 @@ static void look_at_waiting(const json_t *pod, const json_t *waiting, struct doc
 	const char *reason = jsonx_str_or(waiting, "reason", "");
 	const char *message = jsonx_str_or(waiting, "message", "");
 
-	ret->over = is_hopeless(reason);
+	/* What is mounted is there now or not at all. */
+	ret->over = is_hopeless(reason) || str_starts(message, "MountVolume.SetUp failed");
 	ret->status = DOCKER_FAILED;
 	if (ret->over && strstr(reason, "Image"))
 		sbuf_addf(&ret->words, "Unable to find image '%s': %s", image, message);

@@ -41,5 +41,8 @@ struct docker_end {
 	struct sbuf words; /* what is to be said then, or why it waits; "" for nothing */
 };
 void docker_look(const json_t *pod, struct docker_end *ret);
+/* A program that was found, but whose interpreter was not: runtimes notice too late to say so otherwise than as the
+ * container's own, whole output. */
+void docker_look_at_output(const char *program, const char *output, struct docker_end *ret);
 
 #endif

@@ -34,6 +34,7 @@
 #define LOOK_MOST_MS  500
 #define TELL_AFTER_MS 2000
 #define NAME_LETTERS  8
+#define RUNTIME_WORDS 4096
 
 static const char usage[] =
 	"usage: startdocker [-u \"docker options\"] [-D datadir] [-P procdir] (-s script | -c \"command\") image\n"
@@ -373,6 +374,19 @@ static bool has_no_format(const struct docker_ask *a)
 	return memcmp(magic, "#!", 2) != 0 && memcmp(magic, "\177ELF", 4) != 0;
 }
 
+/* If all that came are a few words on stderr, they may be the runtime's. */
+static void look_at_output(struct docker *d, struct docker_end *end)
+{
+	auto_free char *path = xasprintf("%s/log?container=" DOCKER_CONTAINER, d->path);
+	auto_sbuf struct sbuf text = SBUF(LIMIT_BODY);
+	struct err e = ERR_INIT;
+
+	if (end->status != 1 || d->told.bytes[0] || !d->told.bytes[1] || d->told.bytes[1] > RUNTIME_WORDS)
+		return;
+	if (pbs_get_text(d->pbs, path, &text, &e) == 0 && text.p)
+		docker_look_at_output(d->ask.script ? d->ask.script : d->ask.command, text.p, end);
+}
+
 static int run_pod(struct docker *d)
 {
 	struct docker_end end;
@@ -393,6 +407,7 @@ static int run_pod(struct docker *d)
 		return 128 + d->signo;
 	if (r < 0)
 		return fail(&e);
+	look_at_output(d, &end);
 	status = d->signo && !end.status ? 128 + d->signo : end.status;
 	if (status == DOCKER_NO_FORMAT && !end.words.n && has_no_format(&d->ask))
 		sbuf_addf(&end.words, "exec: \"%s\": exec format error", d->ask.script);

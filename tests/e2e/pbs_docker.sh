@@ -71,6 +71,12 @@ status 0"
 like "without #!" "$(by "$A" 'startdocker -s noint.sh lab/box:1' | tail -n 2 | tr '\n' ' ')" 'exec format error status 1 $'
 like "without x" "$(by "$A" "startdocker -s $HA/noexec.sh lab/box:1" | tr '\n' ' ')" "^startdocker: exec: \"$HA/noexec.sh\": permission denied status 126 \$"
 like "not there" "$(by "$A" 'startdocker -c "nosuch x" lab/box:1' | tr '\n' ' ')" '^startdocker: exec: "nosuch": no such file or directory status 127 $'
+printf '#!/bin/nosuch\n' >"$HA/noprogram.sh"
+chmod 755 "$HA/noprogram.sh"
+like "a script whose interpreter is not there" "$(by "$A" 'startdocker -s noprogram.sh lab/box:1' | tail -n 2 | tr '\n' ' ')" 'startdocker: exec: "noprogram.sh": no such file or directory status 127 $'
+ln -s /etc "$HA/etc"
+is "a way to what may not be mounted" "$(by "$A" 'startdocker -u "-v $HOME/etc:/x" -c true lab/box:1')" "startdocker: MountVolume.SetUp failed for volume \"v1\" : hostPath $HA/etc is not below a directory that users may mount
+status 125"
 like "no image" "$(by "$A" 'startdocker -c true localhost:1/none' | tr '\n' ' ')" "^startdocker: Unable to find image 'localhost:1/none': .*status 125 \$"
 is "too high" "$(by "$A" "startdocker -D $T/data -c true lab/box:1")" "startdocker: -D: $T/data is too high to be mounted: at least the user's level, such as $T/data/$A
 status 125"

@@ -220,6 +220,9 @@ TEST("a pod's end has docker's statuses and words")
 		  "Unable to find image 'i': no", false, true, DOCKER_FAILED },
 		{ "{'containerStatuses':[{'state':{'waiting':{'reason':'CreateContainerConfigError','message':'m'}}}]}",
 		  "m", false, true, DOCKER_FAILED },
+		{ "{'containerStatuses':[{'state':{'waiting':{'reason':'ContainerCreating','message':"
+		  "'MountVolume.SetUp failed for v: no'}}}]}",
+		  "MountVolume.SetUp failed for v: no", false, true, DOCKER_FAILED },
 		{ "{'containerStatuses':[{'state':{'terminated':{'exitCode':9,'reason':'Error'}}}]}", "", false, true,
 		  9 },
 		{ "{'containerStatuses':[{'state':{'terminated':{'exitCode':137,'reason':'OOMKilled'}}}]}",
@@ -249,6 +252,34 @@ TEST("a pod's end has docker's statuses and words")
 		CHECK_INT(end.running, rows[i].running);
 		CHECK_INT(end.over, rows[i].over);
 		CHECK_INT(end.status, rows[i].code);
+		CHECK_STR(end.words.p ? end.words.p : "", rows[i].words);
+		sbuf_done(&end.words);
+	}
+}
+
+TEST("a runtime that could not run the interpreter is heard in what was printed")
+{
+	static const struct {
+		int status;
+		const char *output;
+		int want;
+		const char *words;
+	} rows[] = {
+		{ 1, "exec container process (missing dynamic library?) `/h/x.sh`: No such file or directory\n", 127,
+		  "exec: \"x.sh\": no such file or directory" },
+		{ 1, "exec container process `/h/x.sh`: Permission denied\n", 126,
+		  "exec: \"x.sh\": permission denied" },
+		{ 1, "exec /h/x.sh: no such file or directory\n", 127, "exec: \"x.sh\": no such file or directory" },
+		{ 1, "cat: y: No such file or directory\n", 1, "" },
+		{ 2, "exec /h/x.sh: no such file or directory\n", 2, "" },
+		{ 1, "exec container process: whatever\n", 1, "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct docker_end end = { .words = SBUF(4096), .over = true, .status = rows[i].status };
+
+		docker_look_at_output("x.sh", rows[i].output, &end);
+		CHECK_INT(end.status, rows[i].want);
 		CHECK_STR(end.words.p ? end.words.p : "", rows[i].words);
 		sbuf_done(&end.words);
 	}
