@@ -1,8 +1,8 @@
 # Stoker: a thin front for meson.  `make demo` and `make test` are all a new machine needs.
 BUILD ?= build
 PREFIX ?= /usr/local
-# Before the names of the PBS commands, on machines that have another PBS: s makes sqsub.
-PBS_PREFIX ?=
+# PBS_PREFIX=s stands before the names of the PBS commands, on machines that have another PBS: sqsub.  It stays until another
+# one, or an empty one, is given: whoever installs again must not put his commands over the others'.
 
 .PHONY: all demo test bench install uninstall check format fuzz crash clean FORCE
 
@@ -35,7 +35,7 @@ bench:
 # DESTDIR is meson's own: it stands in the environment.  The prefix is the one asked for now, whatever the build was made with.
 install: export DESTDIR := $(DESTDIR)
 install: all
-	@meson setup --reconfigure $(BUILD) --prefix $(PREFIX) -Dpbs_prefix=$(PBS_PREFIX) >/dev/null
+	@meson setup --reconfigure $(BUILD) --prefix $(PREFIX) $(if $(filter undefined,$(origin PBS_PREFIX)),,-Dpbs_prefix=$(PBS_PREFIX)) >/dev/null
 	@meson install -C $(BUILD) --no-rebuild
 
 uninstall:

@@ -1,0 +1,51 @@
+#!/bin/bash
+# make install: what lands where, and the PBS commands under other names.
+. "$(dirname "$0")/lib.sh"
+
+BUILT=$(cd "$(dirname "$STOKER")" && pwd)
+names=$(ls "$BUILT/bin")
+# A build of its own with the programs of this one: it is configured, not compiled.
+meson setup "$T/build" "$ROOT" --prefix /usr/local >"$T/setup" 2>&1 || { cat "$T/setup"; ok "meson makes a build" false; done_testing; }
+cp "$BUILT/stoker" "$BUILT/stoker-pbs" "$BUILT/psgd" "$BUILT/stoker.bash" "$T/build/"
+
+# put DIRECTORY [VARIABLE=VALUE...]: installs there.
+put() {
+	local dir=$T/$1
+	shift
+	ok "make install $*" make -C "$ROOT" -o all install BUILD="$T/build" DESTDIR="$dir" "$@"
+}
+# found DIRECTORY PLACE PREFIX SUFFIX: names of PBS commands that are there and not empty, without prefix and suffix.
+found() {
+	local name
+	for name in $names; do [ -s "$T/$1/usr/local/$2/$3$name$4" ] && echo "$name"; done
+}
+# said DIRECTORY PREFIX: the places whose names are not as they should be.
+said() {
+	local where
+	for where in "bin/ " "share/man/man1/ .1" "share/bash-completion/completions/ "; do
+		[ "$(found "$1" "${where% *}" "$2" "${where#* }")" = "$names" ] || echo "${where% *}: $(ls "$T/$1/usr/local/${where% *}")"
+	done
+}
+
+put plain
+is "without a prefix commands, pages and completions have PBS's names" "$(said plain "")" ""
+is "stoker is there too" "$(cd "$T/plain/usr/local" && ls bin/stoker bin/stoker-pbs share/man/man1/stoker.1)" "bin/stoker
+bin/stoker-pbs
+share/man/man1/stoker.1"
+like "a command that was installed runs" "$("$T/plain/usr/local/bin/qsub" --version 2>&1)" '^Version: '
+
+put other PBS_PREFIX=s PREFIX=/usr/local
+is "with a prefix they all have it" "$(said other s)" ""
+is "and none has PBS's name" "$(cd "$T/other/usr/local" && ls bin share/man/man1 share/bash-completion/completions | sed 's/\.1$//' | grep -xF "$names")" ""
+like "such a command runs" "$("$T/other/usr/local/bin/sqsub" --version 2>&1)" '^Version: '
+page=$(mandoc -T ascii "$T/other/usr/local/share/man/man1/sqdel.1" | sed 's/.\x08//g')
+like "a page speaks of the command by its name" "$page" '^ +sqdel .* '
+unlike "and only so" "$(sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' <<<"$page")" '(^| )qdel'
+like "completion asks the commands by their names" "$(cat "$T/other/usr/local/share/bash-completion/completions/sqdel")" 'words=\$\(sqselect '
+like "and is for them" "$(bash -c ". $T/other/usr/local/share/bash-completion/completions/sqdel; complete -p sqdel")" '_stoker_pbs sqdel$'
+
+put again
+is "who installs again keeps the prefix" "$(said again s)" ""
+put back PBS_PREFIX=
+is "until it is taken away" "$(said back "")" ""
+done_testing
