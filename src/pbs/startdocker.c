@@ -72,6 +72,19 @@ static int fail(const struct err *e)
 	return DOCKER_FAILED;
 }
 
+/* A socket that is not for this account is told in docker's words: people know them. */
+static int fail_early(struct docker *d, const struct err *e)
+{
+	if (d->pbs->connect_errno == EACCES)
+		fprintf(stderr, "startdocker: dial unix %s: connect: permission denied\n",
+			d->pbs->door->place(d->pbs->open));
+	else if (d->pbs->connect_errno)
+		pbs_fail_connect(d->pbs);
+	else
+		fail(e);
+	return DOCKER_FAILED;
+}
+
 /* ---- what was asked for ---- */
 
 static int set_once(const char **at, int letter, const char *value, struct err *e)
@@ -196,7 +209,7 @@ static void pause_ms(int64_t ms)
 /* Is it only that the server cannot be reached now?  Then a while has passed, and it is worth another try. */
 static bool may_come_back(struct docker *d, struct err *e)
 {
-	if (e->kind != ERR_UNAVAILABLE)
+	if (e->kind != ERR_UNAVAILABLE || d->pbs->connect_errno == EACCES)
 		return false;
 	if (!d->away)
 		fprintf(stderr, "startdocker: waits for the server: %s\n", e->text);
@@ -442,7 +455,7 @@ static int run(struct docker *d, int argc, char **argv)
 	warn(&d->ask.options);
 	catch_signals();
 	if (find_place(d, &e) < 0 || make_pod(d, &e) < 0)
-		return d->pbs->connect_errno ? (pbs_fail_connect(d->pbs), DOCKER_FAILED) : fail(&e);
+		return fail_early(d, &e);
 	status = run_pod(d);
 	end_pod(d, true);
 	return status;

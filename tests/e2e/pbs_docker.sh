@@ -88,6 +88,10 @@ is "more rights" "$(by "$A" 'startdocker -u "--cap-add=ALL" -c true lab/box:1')"
 status 125"
 is "both -s and -c" "$(by "$A" 'startdocker -s a -c b lab/box:1')" "startdocker: exactly one of -s and -c is needed; see startdocker --help
 status 125"
+chmod 600 "$SOCKET"
+is "a server that is not for this account" "$(by "$A" 'startdocker -c true lab/box:1')" "startdocker: dial unix $SOCKET: connect: permission denied
+status 125"
+chmod 666 "$SOCKET"
 pods() { kubectl get pods -A -o json | jq -r '.items[].metadata.name' | grep startdocker | sort; }
 is "nothing is left of any of them" "$(pods)" ""
 
