@@ -55,11 +55,11 @@ PartitionName=bench Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
 
-def wait_for(what: str, check):
-    deadline = time.monotonic() + PATIENCE
+def wait_for(what: str, check, patience=PATIENCE):
+    deadline = time.monotonic() + patience
     while not check():
         if time.monotonic() > deadline:
-            raise Failure(f"{what}: not within {PATIENCE} s")
+            raise Failure(f"{what}: not within {patience} s")
         time.sleep(0.01)
 
 
@@ -165,9 +165,10 @@ class StokerPbs(System):
         subprocess.run([BUILD / "bin" / "qmgr", "-c", f"set node {node} np = {SLOTS}"], check=True,
                        env=dict(os.environ, **self.env), stdout=subprocess.DEVNULL)
 
-    def start(self):
-        self.server.start()
+    def start(self) -> float:
+        seconds = self.server.start()
         self.server.socket.chmod(0o666)
+        return seconds
 
     def kill(self):
         self.server.process.kill()

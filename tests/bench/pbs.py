@@ -3,13 +3,15 @@
 A job appends a line to a file; it has run when the line is there, in all systems alike.  As a script Stoker runs it by
 the user's login shell, as PBS does, profiles and all; Slurm and task-spooler by a plain shell.
 """
+import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import time
 
-from batch import Slurm, StokerPbs, System, TaskSpooler, User, installed
+from batch import PATIENCE, SLOTS, Slurm, StokerPbs, System, TaskSpooler, User, installed, wait_for
 from benchlib import Bench, Failure, Load, counters
 from figures import row
 
@@ -86,27 +88,86 @@ class PbsFigures:
         yield row("P9", "qsub, process and all, p50", min(ours), "ms",
                   **({"measured": (min(theirs), "sbatch, measured")} if theirs else {}), at_most=2)
 
+    def command(self, *argv) -> subprocess.CompletedProcess:
+        r = subprocess.run([*self.user.prefix(), *map(str, argv)], capture_output=True, text=True, cwd=self.user.home,
+                           env=dict(os.environ, **self.stoker.env))
+        if r.returncode:
+            raise Failure(f"{argv[0]}: {r.stderr[:500]}")
+        return r
+
     def timed(self, argv: list, times: int) -> float:
         took = []
         for _ in range(times):
             began = time.monotonic()
-            r = subprocess.run([*self.user.prefix(), *argv], capture_output=True, env=dict(os.environ, **self.stoker.env),
-                               cwd=self.user.home)
+            self.command(*argv)
             took.append(1000 * (time.monotonic() - began))
-            if r.returncode:
-                raise Failure(f"{argv[0]}: {r.stderr.decode()[:500]}")
         return statistics.median(took)
 
-    def large(self):
-        """An array of a million, and a line for each of very many jobs; all of them held."""
-        path, many = self.user.write("job", "true\n"), 2000 if self.bench.quick else 100000
-        yield row("P9", "an array of 1,000,000 accepted", self.timed([self.stoker.qsub, "-h", "-t", "0-999999", str(path)], 5), "ms",
-                  at_most=50)
+    def cpu_ms(self, argv: list, times: int) -> float:
+        """Of the command and of the server, which other load changes little."""
+        def used():
+            mine = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return mine.ru_utime + mine.ru_stime + counters(self.stoker.server.pid)["cpu"]
+        took = []
+        for _ in range(times):
+            began = used()
+            self.command(*argv)
+            took.append(1000 * (used() - began))
+        return statistics.median(took)
+
+    def fill(self, kind: str, many: int):
         self.stoker.server.token = self.stoker.server.make_token(self.user.name)  # jobs are of accounts of this machine
-        fill = Load(self.stoker.server, "create", kind="pbsjob", namespace=self.user.name, connections=64, requests=many)
+        fill = Load(self.stoker.server, "create", kind=kind, namespace=self.user.name, prefix=kind, connections=64,
+                    requests=many)
         fill.go()
         if fill.result()["errors"]:
             raise Failure("not all PBSJobs were created")
         fill.finish()
-        self.stoker.idle()  # the controller has looked at all of them
-        yield row("P9", f"qstat of {many:,} jobs", self.timed([self.stoker.qstat], 5), "ms", at_most=150)
+
+    def large(self):
+        """An array of a million, and very many separate jobs: held ones, and ones in line."""
+        path, many = self.user.write("job", "true\n"), 2000 if self.bench.quick else 100000
+        stoker, server = self.stoker, self.stoker.server
+        yield row("P9", "an array of 1,000,000 accepted", self.timed([stoker.qsub, "-h", "-t", "0-999999", path], 5), "ms",
+                  at_most=50)
+        before = counters(server.pid)["pss"]
+        self.fill("pbsjob", many)
+        stoker.idle()  # the controller has looked at all of them
+        held = f"{many:,} held jobs"
+        yield row("P9", f"qstat of {held}", self.timed([stoker.qstat], 5), "ms", at_most=150)
+        yield row("P9", f"qstat of {held}: CPU, with the server's", self.cpu_ms([stoker.qstat], 5), "ms", at_most=150)
+        for words in (["-a"], ["-s"], ["-u", self.user.name]):
+            yield row("P9", f"qstat {words[0]} of {held}", self.timed([stoker.qstat, *words], 5), "ms")
+        some = self.command(stoker.qstat.with_name("qselect")).stdout.split()
+        yield row("P9", f"qselect of {held}", self.timed([stoker.qstat.with_name("qselect")], 5), "ms")
+        yield row("P9", f"qstat -f of one of {held}", self.timed([stoker.qstat, "-f", some[len(some) // 2]], 5), "ms")
+        yield row("P9", f"memory of the server for each of {held}", (counters(server.pid)["pss"] - before) / many / 1024, "KiB")
+        server.stop()
+        yield row("P9", f"start to ready with {held}", stoker.start(), "s")
+        stoker.idle()
+        yield from self.in_line(many)
+
+    def in_line(self, many: int):
+        """All slots are taken for long, and everybody else waits."""
+        sleeper = self.user.write("sleeper", "#PBS -j oe -o /dev/null\nexec sleep 100000\n")
+        running = [self.command(self.stoker.qsub, sleeper).stdout.strip() for _ in range(SLOTS)]
+        wait_for("Stoker's slots", lambda: self.stoker.rows().count("R") == SLOTS)
+        self.fill("pbswait", many)
+        wait_for("pods of all jobs in line", lambda: self.pods() >= many, 10 * PATIENCE)
+        self.stoker.held = [str(self.stoker.qsub)]
+        yield row("P9", f"qsub beside {many:,} jobs in line, p50", self.stoker.latency_ms(101), "ms", at_most=2)
+        self.command(self.stoker.qstat.with_name("qdel"), running.pop())
+        ended = [self.ended(), 0]
+        began, cpu = time.monotonic(), counters(self.stoker.server.pid)["cpu"]
+        time.sleep(1 if self.bench.quick else 5)
+        seconds, cpu = time.monotonic() - began, counters(self.stoker.server.pid)["cpu"] - cpu
+        ended[1] = max(self.ended() - ended[0], 1)
+        yield row("P9", f"from one job of {many:,} in line to the next, one slot", 1000 * seconds / ended[1], "ms")
+        yield row("P9", "CPU of the server for each of these jobs", 1000 * cpu / ended[1], "ms")
+
+    def pods(self) -> int:
+        status, text = self.stoker.server.request("GET", f"/api/v1/namespaces/{self.user.name}/pods?limit=1")
+        return 1 + json.loads(text)["metadata"].get("remainingItemCount", -1) if status == 200 else 0
+
+    def ended(self) -> int:
+        return len(self.command(self.stoker.qstat.with_name("qselect"), "-s", "C").stdout.split())
