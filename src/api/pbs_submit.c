@@ -122,6 +122,31 @@ int pbs_elements(const json_t *spec, int64_t *ret, struct err *e)
 	return 0;
 }
 
+static int last_of(const char *request)
+{
+	struct pbs_set set = { 0 };
+	struct err e = ERR_INIT;
+	int slots, last = 0;
+
+	if (pbs_array_parse(request, &set, &slots, &e) == 0 && set.n)
+		last = set.r[set.n - 1].last;
+	pbs_set_done(&set);
+	return last;
+}
+
+/* A server that takes larger arrays takes their indexes, whether they begin at 0 or 1. */
+static int check_indexes(const char *request, int64_t most, struct err *e)
+{
+	int64_t highest = most > PBS_INDEX_TORQUE ? most : PBS_INDEX_TORQUE;
+	int last = last_of(request);
+
+	if (last <= highest)
+		return 0;
+	return pbs_error_set(e, ERR_INVALID, PBSE_BAD_ARRAY_REQ,
+			     "index %d: must be at most %lld; a larger max_job_array_size allows more", last,
+			     (long long)highest);
+}
+
 /* The limit of slots stands beside the indexes: "0-9%5" is 0-9 and 5. */
 static int settle_array(json_t *spec, const json_t *settings, int64_t elements, struct err *e)
 {
@@ -140,6 +165,8 @@ static int settle_array(json_t *spec, const json_t *settings, int64_t elements, 
 		json_object_set_new(array, "slots", json_integer(slots));
 	}
 	slots = jsonx_int_or(array, "slots", 0);
+	if (check_indexes(jsonx_str_or(array, "request", ""), most, e) < 0)
+		return -1;
 	if (most && elements > most)
 		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_BAD_ARRAY_REQ,
 				     "Requested array size too large, limit is %lld", (long long)most);

@@ -9,7 +9,8 @@
 #include "base/err.h"
 #include "base/str.h"
 
-#define PBS_INDEX_MOST 9999999
+#define PBS_INDEX_MOST   9999999
+#define PBS_INDEX_TORQUE 99999 /* where the server has no word on the size of arrays */
 
 struct pbs_range {
 	int first, last;

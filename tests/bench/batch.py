@@ -162,8 +162,9 @@ class StokerPbs(System):
         self.start()
         node = socket.gethostname().split(".")[0]
         wait_for("the node of Stoker", lambda: self.server.request("GET", f"/api/v1/nodes/{node}")[0] == 200)
-        subprocess.run([BUILD / "bin" / "qmgr", "-c", f"set node {node} np = {SLOTS}"], check=True,
-                       env=dict(os.environ, **self.env), stdout=subprocess.DEVNULL)
+        for setting in (f"node {node} np = {SLOTS}", "server max_job_array_size = 1000000"):
+            subprocess.run([BUILD / "bin" / "qmgr", "-c", f"set {setting}"], check=True,
+                           env=dict(os.environ, **self.env), stdout=subprocess.DEVNULL)
 
     def start(self) -> float:
         seconds = self.server.start()

@@ -32,7 +32,8 @@ kubectl patch pbsserver default --type merge -p '{"spec":{"serverName":"Ghead"}}
 like "the server's settings are there, for everyone" "$(as $ANNA GET /apis/stoker.dev/v1/pbsservers/default | field '.spec | "\(.serverName) \(.defaultQueue) \(.keepCompletedSeconds)"')" '^Ghead batch 300$'
 one=$(submit $ANNA '"name":"one","resources":{"nodes":"1:ppn=1","walltime":"3600"}')
 is "a job is named by its number" "$(field '.metadata.name + " " + .status.id + " " + .spec.owner + " " + .spec.resources.walltime' <<<"$one")" "1 1.Ghead $anna_name 01:00:00"
-is "an array has brackets" "$(submit $ANNA '"array":{"request":"0-999999%2"}' | field .status.id)" '2[].Ghead'
+is "an array has brackets" "$(submit $ANNA '"array":{"request":"0-99999%2"}' | field .status.id)" '2[].Ghead'
+like "and indexes as PBS has them" "$(submit $ANNA '"array":{"request":"1-100000"}' | says)" '^PBS 15083: Bad Job Array Request MSG=index 100000: must be at most 99999'
 is "kubectl finds a job by its number" "$(kubectl get pbsjobs -A --field-selector status.sequence=2 -o name)" pbsjob.stoker.dev/2
 kubectl -n "$anna_name" delete pbsjob 2 >/dev/null
 { kill -9 "$SERVER_PID" && wait "$SERVER_PID"; } 2>/dev/null

@@ -14,6 +14,7 @@ TEST("a job gets its number, owner, queue and id from the server")
 	settings(&s, "'serverName':'Ghead'");
 	one = submit(&s, &daemon_user, "default", "'name':'a'");
 	two = submit(&s, &root, "daemon", "'name':'b'");
+	settings(&s, "'maxJobArraySize':1000000");
 	array = submit(&s, &daemon_user, "default", "'array':{'request':'0-999999%5'}");
 	named = server_ask(&s, VERB_CREATE, JOBS, "daemon", NULL, "{'metadata':{'name':'mine'},'spec':{'script':'x'}}");
 	CHECK_STR(s.message, "");
@@ -246,6 +247,38 @@ TEST("defaults come from the queue, then the server, and show as qstat writes th
 	CHECK_STR(jsonx_str(d, "spec.resources.walltime"), "48:00:00");
 	CHECK_STR(refusal(&s, &daemon_user, "'queue':'batch','resources':{'walltime':'501:00:00'}"),
 		  "PBS 15038: Job exceeds queue resource limits MSG=cannot satisfy server max walltime requirement");
+	server_done(&s);
+}
+
+TEST("indexes of arrays are Torque's, unless the server takes larger arrays")
+{
+#define BEYOND(index_, most_)                                                                                          \
+	"PBS 15083: Bad Job Array Request MSG=index " index_ ": must be at most " most_                                \
+	"; a larger max_job_array_size allows more"
+	static const struct {
+		int most; /* max_job_array_size */
+		const char *request, *says;
+	} rows[] = {
+		{ 0, "0-99999", "" },
+		{ 0, "99999", "" },
+		{ 0, "100000", BEYOND("100000", "99999") },
+		{ 0, "1-100001%5", BEYOND("100001", "99999") },
+		{ 0, "0-10:2,3,200000", BEYOND("200000", "99999") },
+		{ 10, "99990-99999", "" },
+		{ 10, "99995-100000", BEYOND("100000", "99999") },
+		{ 1000000, "0-999999", "" },
+		{ 1000000, "1-1000000", "" },
+		{ 1000000, "1000001", BEYOND("1000001", "1000000") },
+	};
+	struct server s = lab_new();
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *set = xasprintf("'maxJobArraySize':%d", rows[i].most);
+		auto_free char *spec = xasprintf("'array':{'request':'%s'}", rows[i].request);
+
+		settings(&s, set);
+		CHECK_STR(refusal(&s, &daemon_user, spec), rows[i].says);
+	}
 	server_done(&s);
 }
 
