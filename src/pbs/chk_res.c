@@ -16,14 +16,18 @@ int chk_res_main(struct pbs *p, int argc, char **argv)
 	auto_sbuf struct sbuf out = SBUF(1u << 20);
 	struct processes before = { 0 };
 	struct processes after = { 0 };
+	struct this_node at;
 	int64_t start;
+	int status;
 
 	if (about_asked(argc, argv, usage))
 		return 0;
 	if (argc > 3 || (argc > 1 && argv[1][0] == '-'))
 		return about_misuse(usage);
-	if (!this_node_is(p, argc > 1 ? argv[1] : NULL))
-		return 1;
+	status = this_node_need(p, argc > 1 ? argv[1] : NULL, &at);
+	if (status)
+		return status;
+	this_node_done(&at);
 	start = clock_mono_ns();
 	processes_read(&before);
 	nanosleep(&between, NULL);

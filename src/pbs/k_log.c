@@ -31,15 +31,19 @@ static void read_log(int fd, struct sbuf *out)
 int k_log_main(struct pbs *p, int argc, char **argv)
 {
 	auto_sbuf struct sbuf out = SBUF(64u << 20);
-	auto_sbuf struct sbuf host = SBUF(256);
 	auto_close int fd = -1;
+	struct this_node at;
+	int status;
 
 	if (about_asked(argc, argv, usage))
 		return 0;
 	if (argc > 2 || (argc == 2 && argv[1][0] == '-'))
 		return about_misuse(usage);
-	if (!this_node_is(p, argc == 2 ? argv[1] : NULL))
-		return 1;
+	status = this_node_need(p, argc == 2 ? argv[1] : NULL, &at);
+	if (status)
+		return status;
+	sbuf_addf(&out, "====Node %s====\n", at.name);
+	this_node_done(&at);
 	fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0) {
 		fprintf(stderr,
@@ -48,8 +52,6 @@ int k_log_main(struct pbs *p, int argc, char **argv)
 			strerror(errno));
 		return 1;
 	}
-	pbs_host_name(&host);
-	sbuf_addf(&out, "====Node %s====\n", host.p);
 	read_log(fd, &out);
 	about_write(&out, stdout);
 	return 0;

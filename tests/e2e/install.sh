@@ -38,6 +38,7 @@ put other PBS_PREFIX=s PREFIX=/usr/local
 is "with a prefix they all have it" "$(said other s)" ""
 is "and none has PBS's name" "$(cd "$T/other/usr/local" && ls bin share/man/man1 share/bash-completion/completions | sed 's/\.1$//' | grep -xF "$names")" ""
 like "such a command runs" "$("$T/other/usr/local/bin/sqsub" --version 2>&1)" '^Version: '
+is "a page that is another's finds it" "$(cd "$T/other/usr/local/share/man" && for f in $(sed -n 's/^\.so //p' man1/*); do [ -s "$f" ] || echo "$f"; done)" ""
 page=$(mandoc -T ascii "$T/other/usr/local/share/man/man1/sqdel.1" | sed 's/.\x08//g')
 like "a page speaks of the command by its name" "$page" '^ +sqdel .* '
 unlike "and only so" "$(sed -n '/^SYNOPSIS/,/^DESCRIPTION/p' <<<"$page")" '(^| )qdel'

@@ -241,7 +241,24 @@ like "cards in use are crossed" "$(chk_gpu | grep '[1-9][0-9][0-9](S)' | head -1
 like "by model" "$(chk_gpu)" '^--1080Ti--  Valid type:  1:S  ----$'
 is "jobs are counted" "$(chk_gpu | tail -1)" "Total 5 jobs."
 like "chk_gpuused heads with the node" "$(chk_gpuused g102)" '^====Node g102====$'
+shows "chk_gpuused of no node" 1 "chk_gpuused: there is no node g999
+" chk_gpuused g999
 like "chk_res adds up by user" "$(chk_res)" '^root +[0-9]+ +[0-9.]+ +[0-9]+$'
+# Which node is this machine: the Node tells of the kernel that runs here.
+nothing=$(PATH=$(dirname "$STOKER")/bin; chk_gpuused 2>&1 || echo "rc $?") # without nvidia-smi
+is "chk_gpuused where no node is this machine" "$nothing" "chk_gpuused: nvidia-smi cannot be run here, and no server knows this machine as a node
+rc 1"
+for c in chk_res k_log; do
+	like "$c of another machine says so" "$(out 1 $c G103)" "^$c: G103 is another machine than this one \(.*\), and servers tell nothing of the kind: run $c there"
+	shows "$c of no node" 1 "$c: there is no node g999
+" $c g999
+done
+kubectl patch node g103 --subresource=status --type=merge -p "{\"status\":{\"nodeInfo\":{\"bootID\":\"$(cat /proc/sys/kernel/random/boot_id)\"}}}" >/dev/null
+like "chk_res by the node's own name" "$(chk_res G103)" '^root +[0-9]+ +[0-9.]+ +[0-9]+$'
+like "and by the host's" "$(chk_res "$(hostname)")" '^root +[0-9]+ +[0-9.]+ +[0-9]+$'
+like "chk_res of one user" "$(chk_res G103 root)" 'qstat|bash|chk_res'
+is "k_log by the node's own name" "$(k_log G103 2>&1 | head -n 1 | sed 's/^k_log: .dev.kmsg: .*/====Node G103====/')" "====Node G103===="
+like "chk_gpuused without a name is this machine's" "$(chk_gpuused)" '^====Node g103====$'
 like "dockerlog of a job that has not started" "$(dockerlog 380964 2>&1)" '^dockerlog: job 380964.Ghead has not started \(state Q\)$'
 like "tracejob tells its life" "$(tracejob 380963)" '^[0-9/]{10} [0-9:]{8}  S    Job Queued at request of games@gwork, owner = games@gwork, job name = testjob, queue = batch$'
 for c in qstat pbsnodes qselect tracejob chk_gpu chk_gpuused chk_res k_log dockerlog getallreposimages get_report rpt_detail; do

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "../api/sample_json.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "pbs/gpu_board.h"
@@ -11,6 +12,7 @@
 #include "pbs/processes.h"
 #include "pbs/quota.h"
 #include "pbs/report.h"
+#include "pbs/this_node.h"
 #include "pbs/trace_files.h"
 #include "test.h"
 
@@ -267,4 +269,14 @@ TEST("lines of the accounts are told by the job's number, and by the element if 
 		CHECK_INT(trace_file_line(str_of(rows[i].line), &id, &out), rows[i].is);
 		CHECK_STR(out.p ? out.p : "", rows[i].is ? "10/27/2024 02:00:00  A    queue=batch\n" : "");
 	}
+}
+
+TEST("a node is this machine if it tells of the kernel that runs here")
+{
+	json_auto_t *node = sample_json("{'status':{'nodeInfo':{'bootID':'b-1'}}}");
+	json_auto_t *silent = sample_json("{'status':{'nodeInfo':{'bootID':''}}}");
+
+	CHECK(this_node_is(node, "b-1"));
+	CHECK(!this_node_is(node, "b-2"));
+	CHECK(!this_node_is(silent, ""));
 }
