@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* getallreposimages.c - getallreposimages: the images that nodes have, by all their names
+/* getallreposimages.c - getallreposimages: the images of the site's registry
  *
- * Nodes tell of their images in their status, so this needs no right but to see nodes.
+ * Where the server names none, those that nodes have, by all their names: nodes tell of them in their status, so this
+ * needs no right but to see nodes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 #include "base/mem.h"
 #include "pbs/about.h"
 
-static const char usage[] = "usage: getallreposimages\n";
+static const char usage[] = "usage: getallreposimages [registry]\n";
 
 static int by_text(const void *a, const void *b)
 {
@@ -31,7 +32,7 @@ static void collect(const json_t *node, const char ***names, size_t *n, size_t *
 				ARRAY_PUSH(*names, *n, *cap, json_string_value(name));
 }
 
-int getallreposimages_main(struct pbs *p, int argc, char **argv)
+static int show_nodes(struct pbs *p)
 {
 	json_auto_t *list = NULL;
 	struct err e = ERR_INIT;
@@ -41,10 +42,6 @@ int getallreposimages_main(struct pbs *p, int argc, char **argv)
 	json_t *node;
 	size_t i;
 
-	if (about_asked(argc, argv, usage))
-		return 0;
-	if (argc != 1)
-		return about_misuse(usage);
 	if (pbs_get(p, "/api/v1/nodes", &list, &e) < 0)
 		return pbs_fail(p, &e, NULL);
 	json_array_foreach (json_object_get(list, "items"), i, node)
@@ -56,4 +53,46 @@ int getallreposimages_main(struct pbs *p, int argc, char **argv)
 			puts(names[i]);
 	free(names);
 	return 0;
+}
+
+static int show_registry(struct pbs *p, const char *registry)
+{
+	json_auto_t *list = NULL;
+	struct err e = ERR_INIT;
+	json_t *name;
+	size_t i;
+
+	if (p->door->images(registry, &list, &e) < 0) {
+		fprintf(stderr, "getallreposimages: %s\n", e.text);
+		return 1;
+	}
+	json_array_foreach (list, i, name)
+		puts(json_string_value(name));
+	return 0;
+}
+
+int getallreposimages_main(struct pbs *p, int argc, char **argv)
+{
+	const char *registry = argc == 2 ? argv[1] : NULL;
+	int status;
+
+	if (about_asked(argc, argv, usage))
+		return 0;
+	if (argc > 2 || (registry && (!*registry || registry[0] == '-' || strpbrk(registry, "/?#@ "))))
+		return about_misuse(usage);
+	if (!registry) {
+		registry = jsonx_str_or(pbs_settings(p), "spec.registry", "");
+		status = pbs_fail_connect(p);
+		if (status)
+			return status;
+	}
+	if (!*registry)
+		return show_nodes(p);
+	if (!p->door->images)
+		pbs_run_stoker(p->command, argc, argv);
+	if (!p->door->images) {
+		fprintf(stderr, "getallreposimages: stoker must lie beside this program\n");
+		return 1;
+	}
+	return show_registry(p, registry);
 }

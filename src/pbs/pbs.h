@@ -61,6 +61,8 @@ struct pbs_door {
 	/* Writes the rest of a program's output, until it ends (0) or the server goes away (-1). */
 	int (*rest)(void *self, const struct pbs_rest *rest, bool (*signal)(void *arg, int signo), void *arg,
 		    struct err *e);
+	/* The images of a registry: an array of names, owned.  NULL as with attach. */
+	int (*images)(const char *registry, json_t **ret, struct err *e);
 };
 
 extern const struct pbs_door pbs_door_socket, pbs_door_remote;

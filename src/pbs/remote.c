@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "client/client.h"
+#include "client/registry.h"
 #include "client/terminal.h"
 #include "pbs/log_rest.h"
 #include "pbs/pbs.h"
@@ -244,4 +245,5 @@ const struct pbs_door pbs_door_remote = { .open = remote_open,
 					  .place = remote_place,
 					  .attach = remote_attach,
 					  .join = remote_join,
-					  .rest = remote_rest };
+					  .rest = remote_rest,
+					  .images = registry_images };

@@ -265,13 +265,37 @@ for c in qstat pbsnodes qselect tracejob chk_gpu chk_gpuused chk_res k_log docke
 	$c --help | grep -q "^usage: $c" && $c --version 2>&1 | grep -q '^Version: ' || fail "$c --help and --version"
 done
 pass "all have --help and --version"
-ok "getallreposimages" getallreposimages
+
+# ---- images: those of the nodes, or of a registry that is here for the test
+kubectl patch node g102 --subresource=status --type=merge -p '{"status":{"images":[{"names":["lab/z:1","lab/z@sha256:00"],"sizeBytes":1},{"names":["lab/a:2"],"sizeBytes":1}]}}' >/dev/null
+shows "without a registry images are those of the nodes" 0 "lab/a:2
+lab/z:1
+" getallreposimages
+port=$(/usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+patch pbsserver default -p "{\"spec\":{\"registry\":\"127.0.0.1:$port\"}}"
+like "a registry that is not there" "$(out 1 getallreposimages)" "^getallreposimages: the registry 127.0.0.1:$port does not answer: .*[Rr]efused|does not answer: .*connect"
+printf "version: 0.1\nlog: {level: error, accesslog: {disabled: true}}\nstorage: {filesystem: {rootdirectory: $T/registry}}\nhttp: {addr: '127.0.0.1:$port'}\n" >"$T/registry.yml"
+docker-registry serve "$T/registry.yml" >"$T/registry.log" 2>&1 &
+PIDS+=($!)
+ok "docker-registry answers" eventually 30 curl -sf "http://127.0.0.1:$port/v2/"
+shows "an empty one has none" 0 "" getallreposimages
+echo '{}' >"$T/config"
+mkdir "$T/dir" && cp "$T/config" "$T/dir/$(sha256sum <"$T/config" | cut -c1-64)"
+printf '{"schemaVersion":2,"mediaType":"application/vnd.docker.distribution.manifest.v2+json","config":{"mediaType":"application/vnd.docker.container.image.v1+json","size":3,"digest":"sha256:%s"},"layers":[]}' "$(sha256sum <"$T/config" | cut -c1-64)" >"$T/dir/manifest.json"
+printf 'Directory Transport Version: 1.1\n' >"$T/dir/version"
+for i in deepo:latest deepo:9 ana/torch:2; do
+	ok "$i is pushed" skopeo --insecure-policy copy -q --dest-tls-verify=false "dir:$T/dir" "docker://127.0.0.1:$port/$i"
+done
+is "getallreposimages lists the registry's names with their tags" "$(getallreposimages | sort)" "127.0.0.1:$port/ana/torch:2
+127.0.0.1:$port/deepo:9
+127.0.0.1:$port/deepo:latest"
+is "one may name another" "$(getallreposimages "localhost:$port" | wc -l)" 3
 
 # What bash offers.
 completes() {
 	(. "$ROOT/build/stoker-pbs.bash" && COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) && _stoker_pbs && echo "${COMPREPLY[*]}")
 }
 is "bash completes queues" "$(completes qsub -q bat)" batch
-like "nodes" "$(completes chk_gpuused "")" '[a-zA-Z0-9]'
+is "nodes" "$(completes chk_gpuused "")" "g102 g103"
 like "and jobs" "$(USER=games completes qdel 380)" '(^| )380963\.'
 done_testing
