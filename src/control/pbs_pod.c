@@ -311,6 +311,14 @@ static json_t *spec_of(const struct pbs_order *o, const struct pbs_req *r, int i
 
 /* ---- names and notes ---- */
 
+/* Who set which field is a record as long as the rest of a pod, and nobody applies to those that only the server makes:
+ * it is not begun. */
+static void leave_unrecorded(const struct pbs_order *o, json_t *pod)
+{
+	if (!o->set->abroad)
+		jsonx_set_new(pod, "metadata.managedFields", json_pack("[{}]"));
+}
+
 /* Annotations of the job that are about what runs in its pods. */
 static void pass_on(const json_t *job, json_t *notes)
 {
@@ -379,16 +387,18 @@ json_t *pbs_pod(const struct pbs_order *o, int index, int rank, int run)
 	auto_sbuf struct sbuf name = SBUF(512);
 	json_t *labels = json_pack("{s:s, s:o, s:s}", PBS_JOB_LABEL, job, PBS_RANK_LABEL, jsonx_stringf("%d", rank),
 				   QUEUE_LABEL, pbs_queue(o->job));
+	json_t *pod;
 
 	pbs_id_pod(o->job, index, rank, run, &name);
 	if (index >= 0)
 		json_object_set_new(labels, PBS_INDEX_LABEL, jsonx_stringf("%d", index));
-	return json_pack("{s:s, s:s, s:{s:o, s:s, s:o, s:o, s:[o]}, s:o}", "apiVersion", "v1", "kind", "Pod",
-			 "metadata", "name", jsonx_string(name.p), "namespace",
-			 jsonx_str_or(o->job, "metadata.namespace", ""), "labels", labels, "annotations",
-			 notes_of(o, index, rank, run, gang), "ownerReferences",
-			 controller_ref(PBS_VERSION, PBS_KIND, o->job), "spec",
-			 spec_of(o, pbs_order_req(o, rank), index, rank, run));
+	pod = json_pack("{s:s, s:s, s:{s:o, s:s, s:o, s:o, s:[o]}, s:o}", "apiVersion", "v1", "kind", "Pod", "metadata",
+			"name", jsonx_string(name.p), "namespace", jsonx_str_or(o->job, "metadata.namespace", ""),
+			"labels", labels, "annotations", notes_of(o, index, rank, run, gang), "ownerReferences",
+			controller_ref(PBS_VERSION, PBS_KIND, o->job), "spec",
+			spec_of(o, pbs_order_req(o, rank), index, rank, run));
+	leave_unrecorded(o, pod);
+	return pod;
 }
 
 static int number_in(const json_t *map, const char *key, int fallback)

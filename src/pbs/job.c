@@ -374,7 +374,9 @@ json_t *job_make(const struct ask *a, const struct submitter *who, struct str sc
 	json_object_set_new(spec, "env", env);
 	json_object_set_new(spec, "submitHost", jsonx_string(who->place.host));
 	json_object_set_new(spec, "submitArgs", jsonx_string(who->arguments));
-	return json_pack("{s:s, s:s, s:o}", "apiVersion", "stoker.dev/v1", "kind", "PBSJob", "spec", spec);
+	/* No record of who set which field until somebody applies to it: for most jobs nobody ever does. */
+	return json_pack("{s:s, s:s, s:{s:[{}]}, s:o}", "apiVersion", "stoker.dev/v1", "kind", "PBSJob", "metadata",
+			 "managedFields", "spec", spec);
 }
 
 json_t *job_changes(const struct ask *a, const struct submitter *who)

@@ -69,6 +69,16 @@ TEST("a pod asks for what the node of its rank is to have")
 	CHECK(json_object_get(jsonx_at(last, "spec.nodeSelector"), PBS_PROPERTY_LABEL "Cpu"));
 }
 
+/* [{}] asks for none (api/apply.c). */
+TEST("there is no record of who set which field of a job's pod")
+{
+	json_auto_t *pod = pod_for("{'script':'x'}", PBS_PLAIN, 0, 0);
+	const json_t *record = jsonx_at(pod, "metadata.managedFields");
+
+	CHECK_INT(json_array_size(record), 1);
+	CHECK_INT(json_object_size(json_array_get(record, 0)), 0);
+}
+
 TEST("what the scheduler is told of a job's order goes with its pods")
 {
 	json_auto_t *pod = pod_for("{'script':'x','priority':5,'runNow':true,'rerunnable':false,'runHosts':['G9'],"
