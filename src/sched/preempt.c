@@ -187,23 +187,85 @@ static size_t collect(const struct preempt_view *v, const struct work *w, bool a
 	return n;
 }
 
+/* When it ends, or may be evicted. */
+static int64_t spared_until(const struct preempt_view *v, const struct work *r)
+{
+	int64_t end_ms = work_end(r, r->started_ms);
+	int64_t young_ms = r->started_ms + v->young_ms;
+
+	return young_ms > v->now_ms && young_ms < end_ms ? young_ms : end_ms;
+}
+
+/* Whom to wait for; until when. */
+static int64_t mark_those_that_end(const struct preempt_view *v, const struct work *w)
+{
+	int64_t last_ms = TIME_UNKNOWN;
+
+	for (size_t i = 0; i < v->n; i++) {
+		struct work *r = v->running[i];
+		int64_t end_ms = r->evicted_for || !may_go(r, w) ? TIME_UNKNOWN : spared_until(v, r);
+
+		r->ends_soon = end_ms != TIME_UNKNOWN && end_ms > v->now_ms && end_ms - v->now_ms <= PREEMPT_SOON_MS;
+		if (r->ends_soon && (last_ms == TIME_UNKNOWN || end_ms > last_ms))
+			last_ms = end_ms;
+	}
+	return last_ms;
+}
+
+static bool goes_anyway(const struct work *r)
+{
+	return r->evicted_for || r->ends_soon;
+}
+
 /* Those that are going already are as good as gone. */
 static void let_go(const struct preempt_view *v)
 {
 	for (size_t i = 0; i < v->n; i++) {
-		if (v->running[i]->evicted_for)
-			quota_count(v->running[i], -1);
-		for (size_t k = 0; v->running[i]->evicted_for && k < v->running[i]->n; k++)
-			if (v->running[i]->members[k].seat.node)
-				space_rise(v->space, &v->running[i]->members[k].seat);
+		struct work *r = v->running[i];
+
+		if (!goes_anyway(r))
+			continue;
+		quota_count(r, -1);
+		for (size_t k = 0; k < r->n; k++) {
+			if (v->check && r->ends_soon && r->soon_pass != v->pass)
+				backfill_yield(v->check, r, &r->members[k].seat, 1);
+			if (r->members[k].seat.node)
+				space_rise(v->space, &r->members[k].seat);
+		}
 	}
 }
 
+/* The space is as it was already. */
 static void take_back(const struct preempt_view *v)
 {
-	for (size_t i = 0; i < v->n; i++)
-		if (v->running[i]->evicted_for)
-			quota_count(v->running[i], 1);
+	for (size_t i = 0; i < v->n; i++) {
+		struct work *r = v->running[i];
+
+		if (!goes_anyway(r))
+			continue;
+		quota_count(r, 1);
+		for (size_t k = 0; v->check && r->ends_soon && r->soon_pass != v->pass && k < r->n; k++)
+			backfill_yield(v->check, r, &r->members[k].seat, -1);
+	}
+}
+
+/* Whether it is enough to wait for those that end soon; until when, else TIME_UNKNOWN. */
+static int64_t soon_enough(const struct preempt_view *v, struct work *w)
+{
+	int64_t soon_ms = mark_those_that_end(v, w);
+	size_t mark = space_mark(v->space);
+	bool enough = false;
+
+	if (soon_ms != TIME_UNKNOWN) {
+		let_go(v);
+		enough = fits(v, w);
+	}
+	space_undo(v->space, mark);
+	if (soon_ms != TIME_UNKNOWN)
+		take_back(v);
+	for (size_t i = 0; !enough && i < v->n; i++)
+		v->running[i]->ends_soon = false;
+	return enough ? soon_ms : TIME_UNKNOWN;
 }
 
 static size_t choose_among(const struct preempt_view *v, struct work *w, struct victim *victims, size_t n,
@@ -263,12 +325,16 @@ static size_t choose(const struct preempt_view *v, struct work *w, bool all, str
 	return chosen;
 }
 
-size_t preempt_plan(const struct preempt_view *v, struct work *w, struct work ***ret_victims)
+size_t preempt_plan(const struct preempt_view *v, struct work *w, struct work ***ret_victims, int64_t *ret_soon)
 {
-	size_t mark = space_mark(v->space);
+	size_t mark;
 	size_t n = 0;
 
 	*ret_victims = xcalloc(v->n + 1, sizeof(**ret_victims));
+	*ret_soon = soon_enough(v, w);
+	if (*ret_soon != TIME_UNKNOWN)
+		return 0;
+	mark = space_mark(v->space);
 	let_go(v);
 	if (!fits(v, w)) {
 		size_t inner = space_mark(v->space);

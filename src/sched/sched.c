@@ -618,7 +618,7 @@ static int open_books(struct sched *s, const struct sched_config *config, struct
 	return 0;
 }
 
-static struct sched *make(struct client *c, int64_t half_life)
+static struct sched *make(struct client *c, int64_t half_life, bool hasty)
 {
 	struct sched *s = xcalloc(1, sizeof(*s));
 	struct informer_handlers pods = { .change = on_pod, .synced = on_synced, .arg = s };
@@ -633,6 +633,7 @@ static struct sched *make(struct client *c, int64_t half_life)
 
 	config.half_life = half_life;
 	config.fair_share = half_life > 0;
+	config.young_ms = hasty ? 0 : config.young_ms;
 	s->client = c;
 	memcpy(s->pbs, paces, sizeof(paces));
 	s->events = events_new(c, COMPONENT, NULL);
@@ -676,12 +677,12 @@ struct scheduler *sched_door(struct sched *s)
 
 struct sched *sched_new(struct client *c)
 {
-	return make(c, FAIR_HALF_LIFE);
+	return make(c, FAIR_HALF_LIFE, true);
 }
 
 int sched_open(struct client *c, const struct sched_config *config, struct sched **ret, struct err *e)
 {
-	struct sched *s = make(c, config->half_life);
+	struct sched *s = make(c, config->half_life, false);
 
 	if (config->accounts && open_books(s, config, e) < 0) {
 		sched_free(s);

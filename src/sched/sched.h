@@ -13,7 +13,7 @@ struct sched_config {
 	int64_t half_life;    /* of what was used, in seconds; 0: in a queue, first come, first served */
 };
 
-/* Without accounts; all else as usual. */
+/* Without accounts, and who has just begun is evicted like any other; all else as usual. */
 struct sched *sched_new(struct client *c);
 int sched_open(struct client *c, const struct sched_config *config, struct sched **ret, struct err *e);
 void sched_free(struct sched *s);

@@ -112,6 +112,7 @@ struct shape *shape_in_need(struct world *w, const struct work *work)
 struct victims {
 	const struct work *whom;
 	size_t n, borrowers;
+	size_t soon; /* need not be evicted, so soon they end or have just begun */
 };
 
 static bool count_victim(void *arg, struct work *work)
@@ -120,6 +121,7 @@ static bool count_victim(void *arg, struct work *work)
 
 	v->n += work->evicted_for == v->whom;
 	v->borrowers += work->evicted_for == v->whom && work->gives_back;
+	v->soon += !work->evicted_for && work->ends_soon;
 	return true;
 }
 
@@ -180,6 +182,17 @@ static void say_stopped(const struct work *work, struct sbuf *out)
 	sbuf_addf(out, work->queue->exists ? "queue %s is stopped" : "there is no queue %s", work->queue->name);
 }
 
+#define FOR_A_MOMENT "it waits a moment for other work that ends soon or has just begun"
+
+static void name_victims(struct victims v, struct sbuf *out)
+{
+	if (!v.n && v.soon)
+		sbuf_adds(out, FOR_A_MOMENT);
+	else
+		sbuf_adds(out, v.borrowers ? "work of queues that have borrowed is being evicted for it"
+					   : "work of a lower priority is being evicted for it");
+}
+
 void why_condition(const struct why_view *v, struct sbuf *out)
 {
 	struct world *w = v->world;
@@ -220,9 +233,7 @@ void why_condition(const struct why_view *v, struct sbuf *out)
 		name_reserved(v, out);
 		break;
 	case WHY_PREEMPTING:
-		sbuf_adds(out, victims_of(w, work).borrowers
-				       ? "work of queues that have borrowed is being evicted for it"
-				       : "work of a lower priority is being evicted for it");
+		name_victims(victims_of(w, work), out);
 		break;
 	case WHY_NOT_SEEN:
 	case WHY_STARTING:
@@ -411,7 +422,7 @@ static void say_preempting(const struct why_view *v, struct sbuf *out)
 	struct victims all = victims_of(v->world, v->work);
 
 	if (!all.n) {
-		sbuf_adds(out, "what was evicted for it has gone");
+		sbuf_adds(out, all.soon ? FOR_A_MOMENT : "what was evicted for it has gone");
 		return;
 	}
 	sbuf_addf(out, "%zu %s%s %s being evicted for it", all.n, all.n == 1 ? "job" : "jobs",

@@ -81,6 +81,8 @@ struct work {
 	struct reservation *reservation; /* or NULL */
 	struct work *evicted_for;        /* it is being evicted; the other may be gone: only compare */
 	bool gives_back;                 /* then: because its queue has borrowed */
+	bool ends_soon;                  /* so soon that nobody needs to evict it; preempt.c's, of the last plan */
+	uint64_t soon_pass;              /* the last pass in which its room was given to who waits for that */
 	bool claims;                     /* others give back for it: nobody borrows that before it has started */
 	void *arg;                       /* the owner's */
 };

@@ -22,11 +22,12 @@ struct world_config {
 	bool fair_share;     /* false: in a queue, first come, first served */
 	int64_t patience_ms; /* see backfill.h */
 	int64_t starving_ms; /* a work that old goes before all of its queue's priority; 0: never */
+	int64_t young_ms;    /* who began later than this is not evicted, if waiting so long helps */
 };
 #define WORLD_CONFIG                                                                                                   \
 	{                                                                                                              \
 		.half_life = FAIR_HALF_LIFE, .backfill = true, .preemption = true, .fair_share = true,                 \
-		.patience_ms = 3600 * 1000, .starving_ms = (int64_t)3 * 24 * 3600 * 1000                               \
+		.patience_ms = 3600 * 1000, .starving_ms = (int64_t)3 * 24 * 3600 * 1000, .young_ms = 1000             \
 	}
 
 struct world *world_new(const struct world_config *config);

@@ -270,18 +270,28 @@ static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct
 				     .n = w->nrunning,
 				     .now_ms = now_ms,
 				     .queues = &w->queues,
+				     .pass = w->pass,
+				     .young_ms = w->config.young_ms,
 				     .filter = &filter,
 				     .check = &p.check,
 				     .may_evict = w->may_evict,
 				     .arg = w->evict_arg };
 	auto_free struct work **victims = NULL;
+	int64_t soon_ms;
 	size_t n;
 
 	if (!w->config.preemption || !work->may_preempt ||
 	    (w->lowest >= work_precedence(work) && !quota_is_own(work)) ||
 	    w->backfill.n - w->backfill.nblocks == RESERVATIONS_ALL)
 		return false;
-	n = preempt_plan(&view, work, &victims);
+	n = preempt_plan(&view, work, &victims, &soon_ms);
+	for (size_t i = 0; soon_ms != TIME_UNKNOWN && i < w->nrunning; i++)
+		if (w->running[i]->ends_soon && w->running[i]->soon_pass != w->pass) {
+			w->running[i]->soon_pass = w->pass;
+			backfill_evict(&p.check, w->running[i]);
+		}
+	/* Should they still be there then. */
+	w->next_ms = soon_ms == TIME_UNKNOWN ? w->next_ms : lower(w->next_ms, soon_ms);
 	for (size_t i = 0; i < n; i++) {
 		victims[i]->evicted_for = work;
 		victims[i]->gives_back = quota_gives_back(victims[i], work);
@@ -290,7 +300,7 @@ static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct
 		backfill_evict(&p.check, victims[i]);
 		decide(d, (struct decision){ .what = DECIDE_EVICT, .work = victims[i], .whom = work });
 	}
-	return n > 0 || waits_for_victims(w, work);
+	return n > 0 || soon_ms != TIME_UNKNOWN || waits_for_victims(w, work);
 }
 
 /* For who evicts, so that nobody else takes what is left. */

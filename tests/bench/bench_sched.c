@@ -271,6 +271,20 @@ static void crowd_done(struct crowd *c)
 	free(c->names);
 }
 
+/* Of those of a priority. */
+static double mean_wait(const struct crowd *c, int64_t priority)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (c->jobs[i].priority == priority) {
+			sum += (double)(c->jobs[i].start_ms - c->jobs[i].submit_ms);
+			n++;
+		}
+	return sum / (double)(n ? n : 1);
+}
+
 /* Kueue's scenario: cohorts are pools of nodes, whose queues lend each other all that they do not use. */
 static void kueue(bool preemption)
 {
@@ -314,9 +328,11 @@ static void kueue(bool preemption)
 	       (double)(sim_run(s, TIME_UNKNOWN - 1, NULL) - T0) / 1000, "s");
 	for (size_t i = 0; i < c.n; i++)
 		evictions += c.jobs[i].evictions;
-	if (preemption)
+	if (preemption) {
 		figure("kueue_evictions", (double)evictions, "jobs");
-	else
+		figure("kueue_large_wait", mean_wait(&c, 200), "ms");
+	}
+	if (!preemption)
 		figure("kueue_cpu", (double)(cpu_ns() - began) / 1e9, "s");
 	sim_free(s);
 	world_free(w);

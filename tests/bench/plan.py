@@ -17,6 +17,7 @@ ROWS = (
     ("P6", "gang_1000", "one gang of 1,000, whole", {"at_most": 20}),
     # As published it evicts by priority: that is the row to judge.
     ("P6", "kueue_evicting", "Kueue's scenario, simulated, with eviction by priority", {"at_most": 1.1 * 66}),
+    ("P6", "kueue_large_wait", "the large ones' mean wait there (Kueue: 6,666 ms)", {}),
     ("P6", "kueue_makespan", "the same without eviction", {}),
     ("P6", "kueue_cpu", "deciding all of that, processor time", {}),
     ("P20", "fair_worst", "100 users x 1,000 jobs: furthest from its share", {"at_most": 1}),

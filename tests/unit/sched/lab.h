@@ -33,8 +33,10 @@ static inline void add_node(struct lab *l, const char *name, int gpus)
 static inline struct lab lab_new(int nodes, int gpus)
 {
 	struct world_config config = WORLD_CONFIG;
-	struct lab l = { .w = world_new(&config), .now = T0 };
+	struct lab l = { .now = T0 };
 
+	config.young_ms = 0; /* all begin and are evicted in one moment */
+	l.w = world_new(&config);
 	world_queue(l.w, "batch", NULL);
 	for (int i = 0; i < nodes; i++) {
 		char name[16];

@@ -25,10 +25,10 @@ struct lab {
 static struct lab lab_new(int nodes, int gpus, const char *cpu)
 {
 	struct world_config config = WORLD_CONFIG;
-	struct lab l = {
-		.w = world_new(&config), .now = T0, .nodes = json_array(), .queues = json_array(), .pods = json_object()
-	};
+	struct lab l = { .now = T0, .nodes = json_array(), .queues = json_array(), .pods = json_object() };
 
+	config.young_ms = 0; /* all begin and are evicted in one moment */
+	l.w = world_new(&config);
 	setenv("TZ", "UTC", 1);
 	tzset();
 	world_queue(l.w, "batch", NULL);
@@ -172,6 +172,7 @@ static struct forecast *forecast_of(struct lab *l)
 					  .pod = find_pod,
 					  .arg = l };
 
+	source.config.young_ms = 0;
 	return forecast_new(&source);
 }
 

@@ -513,3 +513,39 @@ TEST("world: who is refused for its labels stands in nobody's way")
 	CHECK_STR(pass(&l), "web");
 	lab_done(&l);
 }
+
+TEST("world: who ends soon, or has just begun, is waited for if that is enough, and else evicted")
+{
+	struct world_config config = WORLD_CONFIG;
+	struct lab l = { .w = world_new(&config), .now = T0 };
+
+	world_queue(l.w, "batch", NULL);
+	add_node(&l, "n0", 4);
+	add(&l, &(struct job){ .name = "young", .pods = 1, .gpus = 4 });
+	CHECK_STR(pass(&l), "young");
+	l.now += 400;
+	add(&l, &(struct job){ .name = "high", .pods = 1, .gpus = 4, .priority = 10 });
+	/* Whatever comes meanwhile does not take its room. */
+	add(&l, &(struct job){ .name = "low", .pods = 1, .gpus = 4 });
+	CHECK_STR(pass(&l), "");
+	CHECK_WHY(&l, "high", "it waits a moment for other work that ends soon or has just begun");
+	CHECK_INT(l.d.next_ms, T0 + 1000);
+	l.now = T0 + 1000;
+	CHECK_STR(pass(&l), "-young");
+	end(&l, "young");
+	CHECK_STR(pass(&l), "high");
+	end(&l, "high");
+	CHECK_STR(pass(&l), "low");
+	end(&l, "low");
+
+	/* Its walltime is over in 20 seconds, that of the other one is not. */
+	add(&l, &(struct job){ .name = "brief", .pods = 1, .gpus = 2, .wall = 60000 });
+	add(&l, &(struct job){ .name = "long", .pods = 1, .gpus = 2, .wall = HOUR });
+	CHECK_STR(pass(&l), "brief long");
+	l.now += 40000;
+	add(&l, &(struct job){ .name = "two", .pods = 1, .gpus = 2, .priority = 10 });
+	CHECK_STR(pass(&l), "");
+	add(&l, &(struct job){ .name = "all", .pods = 1, .gpus = 4, .priority = 20 });
+	CHECK_STR(pass(&l), "-brief -long");
+	lab_done(&l);
+}
