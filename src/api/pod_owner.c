@@ -180,6 +180,10 @@ static int admit_new(struct api *api, const struct api_request *req, json_t *pod
 	struct pod_roots roots;
 	char uid[24];
 
+	if (api_config(api)->pbs_abroad)
+		return err_set(e, ERR_FORBIDDEN,
+			       "pods are another cluster's here, and only PBS jobs become some: qsub -l image=NAME, or "
+			       "kubectl on that cluster");
 	pod_owner_keep_notes(req->caller, pod, NULL);
 	if (owner_of(api, req, pod, &user, e) < 0)
 		return -1;

@@ -41,6 +41,8 @@ struct operate_pbs {
 	struct mirror *mirror;
 	struct far_kubelet *kubelet;
 	char *launch;               /* or NULL */
+	char *away;                 /* why the cluster was, the last time */
+	bool asking;                /* whether it is back */
 	char *id;                   /* of the store, in notes on the cluster */
 	struct pbs_account account; /* the last one that was asked for */
 	json_t *groups;
@@ -82,6 +84,35 @@ static bool is_shared(void *arg, const char *path)
 
 	(void)arg;
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* ---- whether the cluster is there ---- */
+
+static void on_version(void *arg, int code, struct str body, const struct err *e)
+{
+	struct operate_pbs *p = arg;
+
+	(void)code;
+	(void)body;
+	(void)e;
+	p->asking = false; /* the client knows whether it had an answer */
+}
+
+/* Nobody may have asked since it came back: so that is asked, too. */
+static const char *why_away(void *arg)
+{
+	struct operate_pbs *p = arg;
+	const char *trouble = client_trouble(p->cluster);
+
+	if (!trouble)
+		return NULL;
+	free(p->away);
+	p->away = xasprintf("the cluster does not answer, it is tried again: %s", trouble);
+	if (!p->asking) {
+		p->asking = true;
+		p->cluster->ops->raw(p->cluster, "GET", "/version", STR(""), on_version, p);
+	}
+	return p->away;
 }
 
 /* ---- signals ---- */
@@ -209,6 +240,7 @@ void operate_pbs_close(struct operate_pbs *p)
 	json_decref(p->groups);
 	free(p->id);
 	free(p->launch);
+	free(p->away);
 	free(p);
 }
 
@@ -223,6 +255,7 @@ void operate_pbs_start(struct operate_pbs *p, struct client *cluster, control_se
 	};
 	struct pbs_abroad_config abroad = { .account = find_account,
 					    .shared = is_shared,
+					    .away = why_away,
 					    .signal = send_signal,
 					    .signal_stop = give_up_signal,
 					    .arg = p };

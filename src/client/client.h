@@ -100,6 +100,8 @@ struct client_options {
 int client_http_new(struct loop *loop, const struct client_options *o, struct client **ret, struct err *e);
 /* Where it is: a URL, or the path of a socket. */
 const char *client_server(const struct client *c);
+/* Why the last request had no answer, borrowed until the next; NULL: it had one. */
+const char *client_trouble(const struct client *c);
 /* The namespace a command means when none is given: the kubeconfig context's, else the local user's name ("default" for
  * root). */
 const char *client_default_namespace(const struct client *c);

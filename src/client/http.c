@@ -29,6 +29,7 @@ struct http_call {
 };
 
 struct stream {
+	struct http_client *client;
 	struct fetch *fetch;
 	client_event *event;
 	void *arg;
@@ -89,12 +90,26 @@ static void call_end(struct http_call *c, int code, struct str body, const json_
 	free(c);
 }
 
+static void note_trouble(struct http_client *h, const struct err *transport)
+{
+	if (transport->kind == ERR_NONE)
+		free(TAKE(h->trouble));
+	else if (!h->trouble && !h->closing)
+		h->trouble = xstrdup(transport->text);
+}
+
+const char *client_trouble(const struct client *c)
+{
+	return c->ops == &http_ops ? ((const struct http_client *)c)->trouble : NULL;
+}
+
 static void on_reply(void *arg, int code, struct str body, const struct err *transport)
 {
 	struct http_call *c = arg;
 	json_auto_t *doc = NULL;
 	struct err e = *transport;
 
+	note_trouble(c->client, transport);
 	if (!c->raw && e.kind == ERR_NONE && jsonx_parse(body.p, body.n, NULL, NULL, &doc, &e) < 0)
 		err_set(&e, code >= 500 ? err_kind_of(NULL, code) : ERR_INTERNAL,
 			"the server's answer (%d) is not JSON", code);
@@ -280,6 +295,7 @@ static void on_stream_end(void *arg, int code, struct str body, const struct err
 	json_auto_t *doc = NULL;
 
 	s->fetch = NULL;
+	note_trouble(s->client, transport);
 	if (e.kind == ERR_NONE && code >= 300 && jsonx_parse(body.p, body.n, NULL, NULL, &doc, &e) == 0)
 		client_status_error(doc, code, &e);
 	if (e.kind == ERR_NONE)
@@ -297,6 +313,7 @@ static void *http_watch(struct client *base, const struct ref *ref, const struct
 	char seconds[24];
 
 	snprintf(seconds, sizeof(seconds), "%d", WATCH_SECONDS + (int)(clock_mono_ns() / 1000 % WATCH_SECONDS));
+	s->client = h;
 	s->event = event;
 	s->arg = arg;
 	s->lean = h->patient;
@@ -417,6 +434,7 @@ static void http_free(struct client *base)
 	free(h->socket);
 	free(h->ns);
 	free(h->impersonate);
+	free(h->trouble);
 	free(h);
 }
 

@@ -19,6 +19,7 @@ struct http_client {
 	char *impersonate;
 	const char *headers[2];
 	struct fetcher *fetcher;
+	char *trouble; /* why the last request had no answer; NULL: it had one */
 	bool patient;
 	bool closing;
 	LIST_HEAD(, http_call) calls;    /* under way */

@@ -254,6 +254,14 @@ static const char *why_held(void *arg, const json_t *job, int index, int run)
 	return pbs_gate_why(&((const struct pbs_jobs *)arg)->gate, job, index, run);
 }
 
+/* Why it has no pods. */
+static const char *why_refused(const struct pbs_jobs *k, const char *key)
+{
+	const char *error = keeper_create_error(k->keeper, key);
+
+	return error || !k->abroad.away ? error : k->abroad.away(k->abroad.arg);
+}
+
 static bool is_shared(void *arg, const char *path)
 {
 	const struct pbs_jobs *k = arg;
@@ -316,7 +324,7 @@ static void plan_with(struct pbs_jobs *k, const struct pbs_account *account, con
 			      .wanted = is_wanted(&l, asking, nasking),
 			      .now = clock_wall(),
 			      .create_most = pbs_gate_most(&k->gate, most),
-			      .refused = keeper_create_error(k->keeper, key) };
+			      .refused = why_refused(k, key) };
 	struct pbs_plan p;
 
 	if (k->abroad.account)

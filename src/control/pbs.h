@@ -17,6 +17,8 @@ struct pbs_abroad_config {
 	int (*account)(void *arg, const char *user, const struct pbs_account **ret);
 	/* Whether this machine has such a directory, and so all nodes. */
 	bool (*shared)(void *arg, const char *path);
+	/* Why the cluster cannot be reached at present, borrowed until the next turn; NULL: it can. */
+	const char *(*away)(void *arg);
 	/* Sends a signal to all processes of a pod.  `done` once, later, with the error if it has one; until then the
 	 * handle, NULL with `e` if it cannot even be tried, can be given up. */
 	void *(*signal)(void *arg, const json_t *pod, int signo, void (*done)(void *done_arg, const struct err *e),

@@ -261,7 +261,7 @@ static void set_identity(const struct pbs_account *a, json_t *spec, json_t *cont
 	json_object_set_new(container, "securityContext", json_pack("{s:b}", "allowPrivilegeEscalation", 0));
 }
 
-/* For pbsdsh, which has no API here that knows the job: kinds/pbs_far.h. */
+/* For pbsdsh, which has no API there that knows the job: kinds/pbs_far.h. */
 static void add_launch(const struct pbs_order *o, int index, int run, json_t *spec, json_t *env)
 {
 	auto_sbuf struct sbuf text = SBUF(LIMIT_OBJECT);
@@ -278,7 +278,7 @@ static void add_launch(const struct pbs_order *o, int index, int run, json_t *sp
 			"resources", json_object_get(o->spec, "resources"));
 	jsonx_dump(doc, &text);
 	add_env(env, PBS_FAR_JOB, literal(text.p));
-	if (!o->set->abroad->launch)
+	if (!o->set->abroad->launch || o->nodes.count < 2)
 		return;
 	json_object_set_new(spec, "serviceAccountName", jsonx_string(o->set->abroad->launch));
 	json_object_set_new(spec, "automountServiceAccountToken", json_true());
@@ -310,7 +310,7 @@ void pbs_abroad_container(const struct pbs_order *o, int index, int rank, int ru
 				json_string("echo " PBS_NO_OUTPUT " >/dev/termination-log; exit 1"));
 	json_object_set_new(container, "command", command_of(&p, doc, roots));
 	json_object_set_new(container, "env", env_of(o, &p, doc));
-	if (rank == 0 && o->nodes.count > 1)
+	if (rank == 0)
 		add_launch(o, index, run, spec, json_object_get(container, "env"));
 	/* The script must not be process 1, whom signals do not reach. */
 	json_object_set_new(spec, "shareProcessNamespace", json_true());

@@ -65,6 +65,8 @@ json_t *pbs_used(const struct pod_facts *p, const json_t *run);
 void pbs_date(int64_t seconds, char out[PBS_DATE]);
 /* Why the pod has no node: the scheduler's own words, or "". */
 const char *pbs_pod_waits(const struct pod_facts *p);
+/* Why its container does not begin although it has a node: "ErrImagePull: ..."; false if nothing is wrong. */
+bool pbs_pod_stuck(const struct pod_facts *p, char *out, size_t n);
 /* "G102-gpu/1+G102-gpu/0", appended. */
 void pbs_cards_text(const struct pod_facts *p, const char *host, struct sbuf *out);
 void pbs_set_time(json_t *obj, const char *key, int64_t seconds);

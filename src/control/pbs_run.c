@@ -7,6 +7,8 @@
 #include "kinds/pbs_time.h"
 #include "kinds/pbs_values.h"
 
+#define STARTED      "Job started on "
+#define STUCK        "Job has its nodes but does not begin: "
 #define OVERDUE      5  /* seconds after which a pod that should be gone is no longer waited for */
 #define FALSE_STARTS 10 /* runs that came to nothing on their nodes before the job is given up */
 
@@ -80,7 +82,7 @@ static void start(struct pbs_work *w, struct pbs_unit *u)
 		json_object_set_new(u->run, "execGpus", jsonx_string(cards.p));
 	json_object_set_new(u->run, "pods", names);
 	pbs_date(w->v->now, date);
-	snprintf(u->why, sizeof(u->why), "Job started on %s", date);
+	snprintf(u->why, sizeof(u->why), STARTED "%s", date);
 }
 
 /* The one that ended it may have more to say about it. */
@@ -268,6 +270,23 @@ static void tell(struct pbs_work *w, struct pbs_unit *u)
 		ARRAY_PUSH(w->p->tell, w->p->ntell, w->p->tell_cap, ((struct pbs_tell){ u->now[0], nodes }));
 }
 
+/* What has nodes counts as running, as in PBS; that it does not is said. */
+static void say_stuck(struct pbs_work *w, struct pbs_unit *u)
+{
+	char why[PBS_COMMENT - sizeof(STUCK)];
+	char date[PBS_DATE];
+
+	for (int i = 0; i < u->ranks; i++)
+		if (pbs_pod_stuck(u->now[i], why, sizeof(why))) {
+			snprintf(u->why, sizeof(u->why), STUCK "%s", why);
+			return;
+		}
+	if (*u->why || u->index >= 0 || !str_starts(jsonx_str_or(w->status, "comment", ""), STUCK))
+		return;
+	pbs_date(time_at(u->run, "startTime"), date);
+	snprintf(u->why, sizeof(u->why), STARTED "%s", date);
+}
+
 static void run(struct pbs_work *w, struct pbs_unit *u)
 {
 	if (u->cancel) {
@@ -286,6 +305,7 @@ static void run(struct pbs_work *w, struct pbs_unit *u)
 		suspend(w, u);
 		limit(w, u);
 		tell(w, u);
+		say_stuck(w, u);
 	}
 }
 

@@ -142,6 +142,19 @@ const char *pbs_pod_waits(const struct pod_facts *p)
 	return "";
 }
 
+bool pbs_pod_stuck(const struct pod_facts *p, char *out, size_t n)
+{
+	const json_t *waiting =
+		jsonx_at(json_array_get(jsonx_at(p->obj, "status.containerStatuses"), 0), "state.waiting");
+	const char *reason = jsonx_str_or(waiting, "reason", "");
+	const char *message = jsonx_str_or(waiting, "message", "");
+
+	if (!*reason || streq(reason, "ContainerCreating") || streq(reason, "PodInitializing"))
+		return false;
+	snprintf(out, n, "%s%s%s", reason, *message ? ": " : "", message);
+	return true;
+}
+
 /* The annotation counts upwards, PBS downwards. */
 void pbs_cards_text(const struct pod_facts *p, const char *host, struct sbuf *out)
 {

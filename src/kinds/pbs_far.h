@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 
-/* In the environment of a job of several nodes: {"namespace","pods":[names by rank],"resources"}. */
+/* In the environment of the script: {"namespace","pods":[names by rank],"resources"}. */
 #define PBS_FAR_JOB "STOKER_PBS_JOB"
 #define PBS_FAR_PID "/var/spool/pbs/aux/pid"
 

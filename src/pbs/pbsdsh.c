@@ -194,8 +194,8 @@ static int run_far(struct dsh *d, const char *text)
 	int status;
 
 	if (access(TOKEN, R_OK) < 0) {
-		fprintf(stderr, "pbsdsh: this job may start nothing on its other nodes: the operator of this PBS was "
-				"started without --pbs-account\n");
+		fprintf(stderr, "pbsdsh: this job may start nothing by the cluster: it has one node only, or the "
+				"operator of this PBS was started without --pbs-account\n");
 		return 1;
 	}
 	unsetenv("STOKER_SOCKET");

@@ -25,6 +25,7 @@
 #include "base/mem.h"
 #include "client/client.h"
 #include "client/terminal.h"
+#include "kinds/pbs_far.h"
 #include "pbs/about.h"
 #include "pbs/docker_plan.h"
 #include "pbs/job_pod.h"
@@ -445,12 +446,22 @@ static int find_place(struct docker *d, struct err *e)
 	return r;
 }
 
+static int check_place(struct err *e)
+{
+	if (!getenv(PBS_FAR_JOB))
+		return 0;
+	return err_set(e, ERR_INVALID,
+		       "this job runs in a pod of another cluster, and containers there would be no part of it: "
+		       "neither its limits nor qdel would reach them. Let the whole script run in the image: "
+		       "qsub -l image=NAME");
+}
+
 static int run(struct docker *d, int argc, char **argv)
 {
 	struct err e = ERR_INIT;
 	int status;
 
-	if (read_arguments(d, argc, argv, &e) < 0 || know_caller(d, &e) < 0)
+	if (read_arguments(d, argc, argv, &e) < 0 || check_place(&e) < 0 || know_caller(d, &e) < 0)
 		return fail(&e);
 	warn(&d->ask.options);
 	catch_signals();

@@ -83,7 +83,7 @@ slots() { as_root "$T/bin/pbsnodes" "$NODE" | grep -q 'np = 16'; }
 ok "a node of the cluster has the slots that PBS gives it" eventually 30 slots
 M=$(qsub many.pbs)
 ok "a job that may not start programs elsewhere" eventually 60 state "$M" C
-like "says who could let it" "$(head -1 "$H/dsh.o${M%%.*}")" 'pbsdsh: this job may start nothing on its other nodes: .*--pbs-account'
+like "says who could let it" "$(head -1 "$H/dsh.o${M%%.*}")" 'pbsdsh: this job may start nothing by the cluster: .*--pbs-account'
 crash
 operator --pbs-account launcher
 ok "the operator is back" eventually 30 answers

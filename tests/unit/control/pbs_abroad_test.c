@@ -221,3 +221,27 @@ TEST("the script of a job of several nodes knows its pods, and has an account if
 		scene_done(&s);
 	}
 }
+
+TEST("a container that does not begin says why, unless it is about to")
+{
+	static const struct {
+		const char *waiting, *why;
+	} rows[] = {
+		{ "{'waiting':{'reason':'ErrImagePull','message':'no such host'}}", "ErrImagePull: no such host" },
+		{ "{'waiting':{'reason':'InvalidImageName'}}", "InvalidImageName" },
+		{ "{'waiting':{'reason':'ContainerCreating','message':'x'}}", NULL },
+		{ "{'waiting':{'reason':'PodInitializing'}}", NULL },
+		{ "{'waiting':{}}", NULL },
+		{ "{'running':{}}", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *text = xasprintf("{'status':{'containerStatuses':[{'state':%s}]}}", rows[i].waiting);
+		json_auto_t *pod = sample_json(text);
+		struct pod_facts facts = { .obj = pod };
+		char why[64] = "";
+
+		CHECK_INT(pbs_pod_stuck(&facts, why, sizeof(why)), rows[i].why != NULL);
+		CHECK_STR(why, rows[i].why ? rows[i].why : "");
+	}
+}
