@@ -67,8 +67,8 @@ void pbs_date(int64_t seconds, char out[PBS_DATE]);
 const char *pbs_pod_waits(const struct pod_facts *p);
 /* Why its container does not begin although it has a node: "ErrImagePull: ..."; false if nothing is wrong. */
 bool pbs_pod_stuck(const struct pod_facts *p, char *out, size_t n);
-/* "G102-gpu/1+G102-gpu/0", appended. */
-void pbs_cards_text(const struct pod_facts *p, const char *host, struct sbuf *out);
+/* "G102-gpu/1+G102-gpu/0" */
+void pbs_cards_text(const struct pod_facts *const *pods, const struct pbs_seat *seats, size_t n, struct sbuf *out);
 void pbs_set_time(json_t *obj, const char *key, int64_t seconds);
 void pbs_event(struct pbs_plan *p, bool warning, const char *reason, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -68,9 +68,9 @@ static void start(struct pbs_work *w, struct pbs_unit *u)
 		const char *host = w->v->host ? w->v->host(w->v->arg, node) : node;
 
 		seats[i] = (struct pbs_seat){ host, pbs_order_req(u->order, i)->ppn };
-		pbs_cards_text(u->now[i], host, &cards);
 		json_array_append_new(names, jsonx_string(u->now[i]->name));
 	}
+	pbs_cards_text(u->now, seats, (size_t)u->ranks, &cards);
 	pbs_holder(w->v->job, u->index, holder, sizeof(holder));
 	pbs_slots_take(w->v->slots, holder, seats, (size_t)u->ranks, w->v->set->exec_host_style, &hosts);
 	u->state = 'R';

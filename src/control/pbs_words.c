@@ -155,21 +155,47 @@ bool pbs_pod_stuck(const struct pod_facts *p, char *out, size_t n)
 	return true;
 }
 
-/* The annotation counts upwards, PBS downwards. */
-void pbs_cards_text(const struct pod_facts *p, const char *host, struct sbuf *out)
+struct card {
+	size_t host; /* the first seat on it */
+	int number;
+};
+
+static int by_host(const void *a, const void *b)
 {
-	const char *text = json_string_value(json_object_get(jsonx_at(p->obj, "metadata.annotations"), PBS_CARDS_NOTE));
-	const char *end = text ? text + strlen(text) : NULL;
+	const struct card *x = a, *y = b;
 
-	while (text && end > text) {
-		const char *start = end;
+	if (x->host != y->host)
+		return x->host < y->host ? -1 : 1;
+	return (x->number < y->number) - (x->number > y->number);
+}
 
-		while (start > text && start[-1] != ',')
-			start--;
-		if (isdigit((unsigned char)*start))
-			sbuf_addf(out, "%s%s-gpu/%.*s", out->n ? "+" : "", host, (int)(end - start), start);
-		end = start > text ? start - 1 : text;
+/* Several pods may be on one host, whose cards are together all the same; the annotations count upwards. */
+void pbs_cards_text(const struct pod_facts *const *pods, const struct pbs_seat *seats, size_t n, struct sbuf *out)
+{
+	auto_free struct card *cards = NULL;
+	size_t ncards = 0, cap = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const json_t *notes = jsonx_at(pods[i]->obj, "metadata.annotations");
+		struct str rest = str_of(json_string_value(json_object_get(notes, PBS_CARDS_NOTE))), one;
+		struct card c = { 0 };
+
+		while (c.host < i && !streq(seats[c.host].node, seats[i].node))
+			c.host++;
+		while (rest.n && str_split(&rest, ',', &one)) {
+			auto_free char *text = xstrndup(one.p, one.n);
+			int64_t number;
+
+			if (!str_int64(text, 0, INT32_MAX, &number))
+				continue;
+			c.number = (int)number;
+			ARRAY_PUSH(cards, ncards, cap, c);
+		}
 	}
+	if (ncards)
+		qsort(cards, ncards, sizeof(*cards), by_host);
+	for (size_t i = 0; i < ncards; i++)
+		sbuf_addf(out, "%s%s-gpu/%d", out->n ? "+" : "", seats[cards[i].host].node, cards[i].number);
 }
 
 void pbs_set_time(json_t *obj, const char *key, int64_t seconds)

@@ -57,6 +57,33 @@ const char *pbs_process_hosts(const json_t *job, int index, const char *field)
 	return text && *text ? text : NULL;
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const int *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+size_t pbs_process_cards(const json_t *job, int index, const char *node, int *ret, size_t max)
+{
+	struct str rest = str_of(pbs_process_hosts(job, index, "execGpus")), one, host;
+	auto_free char *wanted = xasprintf("%s-gpu", node);
+	size_t n = 0;
+
+	while (rest.n && n < max && str_split(&rest, '+', &one)) {
+		auto_free char *text = NULL;
+		int64_t number;
+
+		str_split(&one, '/', &host);
+		text = xstrndup(one.p, one.n);
+		if (str_eq(host, wanted) && str_int64(text, 0, INT32_MAX, &number))
+			ret[n++] = (int)number;
+	}
+	if (n)
+		qsort(ret, n, sizeof(*ret), by_number);
+	return n;
+}
+
 /* "n.o77", "n.o77-3" */
 static char *default_name(const struct pbs_place *p, char letter)
 {

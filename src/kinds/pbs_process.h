@@ -38,6 +38,9 @@ struct pbs_place {
 /* What the controller says of where it runs; NULL: nothing yet. */
 const char *pbs_process_hosts(const json_t *job, int index, const char *field /* execHost, execGpus */);
 
+/* Indices of the cards that it has on a node, by execGpus: of all its parts there.  Ascending; how many. */
+size_t pbs_process_cards(const json_t *job, int index, const char *node, int *ret, size_t max);
+
 /* Lines of the node file: from execHost, or this node's own for a job that has no other. */
 void pbs_node_file(const struct pbs_place *p, struct sbuf *out);
 /* The same for cards; nothing if there are none. */

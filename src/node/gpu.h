@@ -56,9 +56,9 @@ struct gpu_grant {
 };
 void gpus_grant(struct gpus *g, const char *uid, const char *container, struct gpu_grant *ret);
 void gpu_grant_done(struct gpu_grant *grant);
-/* The devices, as OCI has them, of all cards that are not the pod's; empty if there are none, or only simulated ones.
- */
-json_t *gpus_withheld(const struct gpus *g, const char *uid);
+/* The devices, as OCI has them, of all cards but those with these indices; empty if there are none, or only simulated
+ * ones. */
+json_t *gpus_withheld(const struct gpus *g, const int *own, size_t n);
 /* "0,2" of a pod, for its annotation; NULL if it has none; malloc'ed. */
 char *gpus_of(const struct gpus *g, const char *uid);
 /* Array of {"index","uuid","name","memoryBytes","device","healthy","numa","links":[indices],"shareable","namespace",

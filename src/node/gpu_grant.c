@@ -155,18 +155,16 @@ void gpus_grant(struct gpus *g, const char *uid, const char *container, struct g
 	free(cards);
 }
 
-json_t *gpus_withheld(const struct gpus *g, const char *uid)
+json_t *gpus_withheld(const struct gpus *g, const int *own, size_t n)
 {
 	json_t *devices = json_array();
 
 	for (size_t i = 0; i < g->n; i++) {
-		bool own = false;
-		json_t *claim;
-		size_t k;
+		size_t k = 0;
 
-		json_array_foreach (g->claims, k, claim)
-			own |= gpu_claim_is_of(claim, uid) && gpu_claim_has(claim, g->cards[i].key);
-		if (!own && g->cards[i].minor >= 0)
+		while (k < n && own[k] != g->cards[i].index)
+			k++;
+		if (k == n && g->cards[i].minor >= 0)
 			gpu_driver_card_nodes(g->root, &g->cards[i], devices);
 	}
 	return devices;

@@ -264,8 +264,11 @@ static size_t cards_of(const struct pod *p, int *ret, size_t max)
 {
 	auto_free char *text = gpus_of(p->parts->gpus, p->uid);
 	struct str rest = str_of(text), one;
-	size_t n = 0;
+	/* Of several pods of a job on one node each has what all have. */
+	size_t n = p->pbs->alone ? 0 : pbs_process_cards(p->pbs->job, p->pbs->index, p->parts->host, ret, max);
 
+	if (n)
+		return n;
 	while (rest.n && n < max && str_split(&rest, ',', &one)) {
 		auto_free char *number = xstrndup(one.p, one.n);
 		int64_t index;
@@ -294,9 +297,9 @@ static struct pbs_place place_of(const struct pod *p, const struct pbs_account *
 }
 
 /* Devices of cards that others have, or nobody. */
-static size_t foreign_cards(const struct pod *p, struct cgroup_device *ret, size_t max)
+static size_t foreign_cards(const struct pod *p, const int *own, size_t nown, struct cgroup_device *ret, size_t max)
 {
-	json_auto_t *nodes = gpus_withheld(p->parts->gpus, p->uid);
+	json_auto_t *nodes = gpus_withheld(p->parts->gpus, own, nown);
 	json_t *node;
 	size_t i, n = 0;
 
@@ -356,8 +359,9 @@ int ctr_pbs_prepare(struct ctr *c, struct err *e)
 	struct pod *p = c->pod;
 	auto_free char *dir = pbs_files_dir(p->parts->prefix);
 	struct cgroup_device deny[CARDS_MAX];
-	size_t ndeny = foreign_cards(p, deny, CARDS_MAX);
 	int cards[CARDS_MAX];
+	size_t ncards = cards_of(p, cards, CARDS_MAX);
+	size_t ndeny = foreign_cards(p, cards, ncards, deny, CARDS_MAX);
 	struct pbs_account account;
 	struct pbs_place place;
 	json_t *doc = NULL;
@@ -368,7 +372,7 @@ int ctr_pbs_prepare(struct ctr *c, struct err *e)
 					     "processes of other users");
 	if (find_account(p, &account, e) < 0)
 		return -1;
-	place = place_of(p, &account, dir, cards, cards_of(p, cards, CARDS_MAX));
+	place = place_of(p, &account, dir, cards, ncards);
 	/* The driver leaves out what it cannot open when it counts. */
 	place.hidden = ndeny > 0;
 	if (pbs_files_write(&place, e) < 0 || pbs_process(&place, &doc, e) < 0)

@@ -132,7 +132,7 @@ job stay '{"script": "(setsid sh -c \"echo \\$\\$ >left; exec sleep 7777\" >/dev
 job walltime '{"script": "echo on; sleep 1000", "resources": {"walltime": "2"}}'
 job cput '{"script": "while :; do :; done", "resources": {"cput": "1"}}'
 job go '{"script": "trap \"echo got it\" USR1; echo before; while [ ! -e go ]; do sleep 0.05; done; echo after; exit 9"}'
-job two '{"script": "cat $PBS_NODEFILE; sleep 1000", "resources": {"nodes": "2:ppn=2"}}'
+job two '{"script": "echo $CUDA_VISIBLE_DEVICES $(cat $PBS_GPUFILE) >cards; cat $PBS_NODEFILE; sleep 1000", "resources": {"nodes": "2:ppn=2:gpus=1"}}'
 job still '{"script": "echo on; exec sleep 1000"}'
 job ice '{"script": "echo on; exec sleep 1000"}'
 ok "output is there while it runs" says "$(out stay)" ready
@@ -157,6 +157,8 @@ is "processor time is limited" "$(reason cput)" CputExceeded
 like "and the user reads that" "$(cat "$(err cput)")" '^=>> PBS: job killed: cput [0-9]+ exceeded limit 1$'
 ok "a job of several nodes has them in its node file" says "$(out two)" "^$NODE\$"
 is "a line for each slot" "$(wc -l <"$(out two)")" 4
+is "the cards of all of a machine" "$(cat "$H/cards")" "1,0 $NODE-gpu1 $NODE-gpu0"
+is "also for a program on the others" "$(kubectl -n "$U" exec "${N[two]}-1" -- sh -c 'echo $CUDA_VISIBLE_DEVICES')" 1,0
 is "on the others a program is the user's too" "$(kubectl -n "$U" exec "${N[two]}-1" -- sh -c 'id -un; echo $PBS_NODENUM')" "$U
 1"
 # process NAME: the first of a job; it is told a little later than it runs.

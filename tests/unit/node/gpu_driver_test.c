@@ -86,8 +86,10 @@ TEST("a container gets the nodes of its own cards and of no other")
 	CHECK_STR(tree_joined(grant.env, NULL), "NVIDIA_VISIBLE_DEVICES=void");
 	gpu_grant_done(&grant);
 	{
-		json_auto_t *others = gpus_withheld(g, "b"), *all = gpus_withheld(g, "nobody");
+		auto_free char *indices = gpus_of(g, "b");
+		json_auto_t *others = gpus_withheld(g, (const int[]){ 1 }, 1), *all = gpus_withheld(g, NULL, 0);
 
+		CHECK_STR(indices, "1");
 		CHECK_STR(tree_joined(others, "path"), "/dev/nvidia2,/dev/nvidia0");
 		CHECK_STR(tree_joined(all, "path"), "/dev/nvidia2,/dev/nvidia1,/dev/nvidia0");
 	}

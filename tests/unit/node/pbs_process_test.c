@@ -276,6 +276,32 @@ TEST("the node file has a line for each slot, the GPU file one for each card")
 	}
 }
 
+TEST("a job has on a node what all its parts there have")
+{
+	static const struct {
+		const char *gpus, *node, *cards;
+	} rows[] = {
+		{ "G102-gpu/6+G102-gpu/0+G103-gpu/1", "G102", "0 6" },
+		{ "G102-gpu/6+G103-gpu/1", "G103", "1" },
+		{ "G102-gpu/10+G102-gpu/9+G102-gpu/2", "G102", "2 9 10" },
+		{ "G102-gpu/6", "G10", "" },
+		{ "", "G102", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *job = job_with("{}");
+		auto_sbuf struct sbuf text = SBUF(256);
+		int cards[4];
+		size_t n;
+
+		jsonx_set_new(job, "status.execGpus", json_string(rows[i].gpus));
+		n = pbs_process_cards(job, PBS_PLAIN, rows[i].node, cards, ARRAY_SIZE(cards));
+		for (size_t k = 0; k < n; k++)
+			sbuf_addf(&text, "%s%d", k ? " " : "", cards[k]);
+		CHECK_STR(text.p ? text.p : "", rows[i].cards);
+	}
+}
+
 TEST("an element's nodes are its own")
 {
 	json_auto_t *job = job_with("{}");
