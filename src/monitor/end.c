@@ -176,7 +176,7 @@ static void drain(struct monitor *m, int group)
 static void end_for_memory(struct monitor *m)
 {
 	const char *counter = m->argv[MONITOR_ARG_OOM];
-	bool whole = m->files && oom_limit(counter);
+	bool whole = m->files && oom_limit(counter) >= 0;
 
 	m->record.oom = (m->record.code || whole) && oom_killed(counter);
 	if (!m->record.oom || !m->files)

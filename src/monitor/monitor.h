@@ -146,8 +146,10 @@ void serve_input(struct monitor *m);
 /* --- oom.c --- */
 /* By the kernel, says the file that counts it; or "". */
 bool oom_killed(const char *counter);
-/* Bytes; 0 if there is none. */
+/* Bytes; -1 if there is none. */
 int64_t oom_limit(const char *counter);
+/* Could it not be started, by that error, because the limit is too small? */
+bool oom_cannot_start(const struct monitor *m, long error);
 /* Tells the user in PBS's words. */
 void oom_say(struct monitor *m);
 

@@ -4,14 +4,16 @@
  * The file that we were given counts the kills of the group.  On v1 it counts only those of processes that are in the
  * group itself, and ours may be in the one below (MONITOR_OWN).  The limit is in the same directory.
  */
+#include <errno.h>
 #include <fcntl.h>
 
 #include "monitor/monitor.h"
 #include "monitor/sys.h"
 
-#define STAT_MAX  4096
-#define UNLIMITED (1LL << 60) /* v1 has a number for no limit */
-#define PAGE      4096
+#define STAT_MAX   4096
+#define UNLIMITED  (1LL << 60) /* v1 has a number for no limit */
+#define PAGE       4096
+#define EXEC_LEAST (4 << 20) /* more than arguments of any usual length need */
 
 /* The number at the start of a file, or after `key` at the start of one of its lines; -1 if it is not there. */
 static int64_t number_in(const char *path, const char *key)
@@ -60,10 +62,18 @@ int64_t oom_limit(const char *counter)
 	for (size_t i = 0; counter[0] && i < sizeof(names) / sizeof(names[0]); i++) {
 		int64_t limit = beside(counter, names[i], "", path);
 
-		if (limit > 0 && limit < UNLIMITED)
+		if (limit >= 0 && limit < UNLIMITED)
 			return limit;
 	}
-	return 0;
+	return -1;
+}
+
+bool oom_cannot_start(const struct monitor *m, long error)
+{
+	int64_t limit = oom_limit(m->argv[MONITOR_ARG_OOM]);
+
+	/* The kernel calls arguments too long for which it finds no memory. */
+	return limit >= 0 && (error == -ENOMEM || (error == -E2BIG && limit < EXEC_LEAST));
 }
 
 void oom_say(struct monitor *m)
@@ -71,7 +81,7 @@ void oom_say(struct monitor *m)
 	int64_t limit = oom_limit(m->argv[MONITOR_ARG_OOM]);
 	char words[128], *at = text_add(words, MONITOR_KILLED);
 
-	if (limit) {
+	if (limit >= 0) {
 		/* It stood at the limit and wanted at least another page. */
 		at = text_add_number(text_add(at, "mem "), (uint64_t)limit + PAGE, 1);
 		at = text_add_number(text_add(at, " exceeded limit "), (uint64_t)limit, 1);

@@ -369,8 +369,13 @@ void run_process(struct monitor *m)
 	serve_open(m);
 	log_open(&m->log);
 	run_join_groups(m->argv[MONITOR_ARG_JOIN]);
-	if (pid < 0) {
+	if (pid < 0 && oom_cannot_start(m, pid)) {
+		oom_say(m);
+		m->record.step = MONITOR_STEP_MEMORY;
+	} else if (pid < 0) {
 		tell_user(m, &p, pid);
+	}
+	if (pid < 0) {
 		m->record.state = MONITOR_FAILED;
 		m->record.code = (int32_t)-pid;
 		return;

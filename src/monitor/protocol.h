@@ -95,6 +95,7 @@ enum monitor_step {
 	MONITOR_STEP_STDERR,
 	MONITOR_STEP_CHDIR,
 	MONITOR_STEP_EXEC,
+	MONITOR_STEP_MEMORY, /* its limit of memory is too small for any program */
 };
 
 struct monitor_record {

@@ -202,7 +202,7 @@ bool pod_pbs_ready(struct pod *p)
 
 bool pod_pbs_fault(struct pod *p, const struct err *e)
 {
-	static const char *const words[] = { START_NO_OUTPUT, START_NO_DIR, START_NO_EXEC };
+	static const char *const words[] = { START_NO_OUTPUT, START_NO_DIR, START_NO_EXEC, START_NO_MEMORY };
 
 	for (size_t i = 0; e->kind == ERR_INVALID && i < ARRAY_SIZE(words); i++) {
 		size_t n = strlen(words[i]);

@@ -63,6 +63,7 @@ struct container_start {
 #define START_NO_OUTPUT PBS_NO_OUTPUT
 #define START_NO_DIR    "ChdirFailed"
 #define START_NO_EXEC   PBS_NO_EXEC
+#define START_NO_MEMORY "MemoryExceeded"
 
 /* An extra process in a running container. */
 struct exec_start {

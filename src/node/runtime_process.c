@@ -84,6 +84,7 @@ void process_failed(const struct box *b, const struct monitor_record *record, st
 		{ MONITOR_STEP_STDERR, START_NO_OUTPUT, "cannot write the error file", "stderr" },
 		{ MONITOR_STEP_CHDIR, START_NO_DIR, "cannot enter the working directory", "cwd" },
 		{ MONITOR_STEP_EXEC, START_NO_EXEC, "cannot execute the program", "program" },
+		{ MONITOR_STEP_MEMORY, START_NO_MEMORY, "its memory is too little to execute", "program" },
 	};
 	auto_sbuf struct sbuf text = SBUF(PROCESS_SPEC_MAX);
 	json_auto_t *spec = read_spec(b, &text) ? process_spec_decode(sbuf_str(&text)) : NULL;

@@ -176,6 +176,8 @@ big=$(a 'qsub -N big -l mem=20mb -- /usr/bin/python3 -c "x = bytearray(200 << 20
 # Neither the script nor its last command is the one that is killed.
 BIG="/usr/bin/python3 -c 'x = bytearray(200 << 20)'"
 quick=$(a "echo \"$BIG; exit 0\" | qsub -N quick -l mem=20mb")
+tiny=$(a 'echo true | qsub -N tiny -l mem=100w')
+small=$(a 'echo true | qsub -N small -l mem=16kb')
 stays=$(a "echo \"$BIG; sleep 1000\" | qsub -N stays -l pmem=20mb")
 
 # ---- queues ----
@@ -205,6 +207,12 @@ for n in big quick stays; do
 	ended "${!n}"
 	is "who takes too much memory, too: $n" "$(job "${!n}" exit_status) $(grep -v Killed "$(home $A)/$n.e${!n%%.*}")" \
 		"-10 =>> PBS: job killed: mem 20975616 exceeded limit 20971520"
+done
+
+for n in tiny small; do
+	ended "${!n}"
+	like "and who has too little to begin with: $n" "$(job "${!n}" exit_status) $(cat "$(home $A)/$n.e${!n%%.*}")" \
+		'^-10 =>> PBS: job killed: mem [0-9]+ exceeded limit [0-9]+$'
 done
 
 # ---- each other's jobs ----
