@@ -97,6 +97,9 @@ int pbs_submit_admit(struct api *api, const struct api_request *req, json_t *obj
 	if (*owner)
 		json_object_set_new(spec, "owner", jsonx_string(owner));
 	json_object_set_new(spec, "queue", jsonx_string(queue));
+	/* Where it was submitted to, whichever queue that leads to. */
+	if (json_object_get(spec, "env"))
+		jsonx_set_new(spec, "env.PBS_O_QUEUE", jsonx_string(queue));
 	if (json_object_get(spec, "cancel"))
 		jsonx_set_new(spec, "cancel.by", jsonx_string(req->caller->user));
 	pbs_stamp(obj, owner, "");

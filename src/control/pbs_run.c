@@ -85,6 +85,17 @@ static void start(struct pbs_work *w, struct pbs_unit *u)
 	snprintf(u->why, sizeof(u->why), STARTED "%s", date);
 }
 
+static void read_session(struct pbs_unit *u)
+{
+	static const char scheme[] = "process://";
+	const char *id = jsonx_str_or(json_array_get(jsonx_at(u->now[0]->obj, "status.containerStatuses"), 0),
+				      "containerID", "");
+	int64_t pid;
+
+	if (str_starts(id, scheme) && str_int64(id + strlen(scheme), 1, INT32_MAX, &pid))
+		json_object_set_new(u->run, "sessionId", json_integer(pid));
+}
+
 /* The one that ended it may have more to say about it. */
 static void finish(struct pbs_work *w, struct pbs_unit *u, int code, const struct pod_facts *by)
 {
@@ -94,6 +105,8 @@ static void finish(struct pbs_work *w, struct pbs_unit *u, int code, const struc
 	u->state = 'C';
 	u->has_exit = true;
 	u->exit = code;
+	if (p)
+		read_session(u); /* a short one has not been looked at before */
 	if (by)
 		pbs_say_end(by, jsonx_str_or(u->spec, "resources.walltime", ""), u->why, sizeof(u->why));
 	pbs_holder(w->v->job, u->index, holder, sizeof(holder));
@@ -195,17 +208,6 @@ static bool sister_ended(struct pbs_work *w, struct pbs_unit *u)
 			return true;
 		}
 	return false;
-}
-
-static void read_session(struct pbs_unit *u)
-{
-	static const char scheme[] = "process://";
-	const char *id = jsonx_str_or(json_array_get(jsonx_at(u->now[0]->obj, "status.containerStatuses"), 0),
-				      "containerID", "");
-	int64_t pid;
-
-	if (str_starts(id, scheme) && str_int64(id + strlen(scheme), 1, INT32_MAX, &pid))
-		json_object_set_new(u->run, "sessionId", json_integer(pid));
 }
 
 static void keep_time(const struct pbs_work *w, struct pbs_unit *u, bool suspended)

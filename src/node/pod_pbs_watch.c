@@ -27,6 +27,7 @@
 #define CPUT      "stoker.dev/cput" /* what qalter has made of it */
 #define LIMITS_MS 1000
 #define USE_MS    15000
+#define FIRST_MS  200  /* many are short */
 #define READY_MS  5000 /* between SIGTSTP and SIGSTOP */
 #define PIDS_MAX  4096
 
@@ -234,7 +235,7 @@ void pod_pbs_look(struct pod *p)
 	heed_cput(p, notes);
 	if (p->pbs->job && !loop_timer_pending(&p->pbs->look) && !p->failed) {
 		p->pbs->look = (struct loop_timer){ .fire = on_look, .arg = p };
-		loop_timer_set(p->parts->loop, &p->pbs->look, pbs_limits_any(&p->pbs->limits) ? LIMITS_MS : USE_MS);
+		loop_timer_set(p->parts->loop, &p->pbs->look, p->pbs->vmem ? LIMITS_MS : FIRST_MS);
 	}
 }
 
@@ -251,5 +252,6 @@ void pod_pbs_ended(struct ctr *c)
 	if (c->init || cgroup_read_peak(&c->pod->parts->runtime->groups, c->cgroup, &peak) < 0)
 		return;
 	json_decref(p->used);
-	p->used = pbs_used_text(peak.cpu_ns, peak.memory_bytes, p->pbs->vmem);
+	/* One that was too short to be looked at had at least this. */
+	p->used = pbs_used_text(peak.cpu_ns, peak.memory_bytes, p->pbs->vmem ? p->pbs->vmem : peak.memory_bytes);
 }

@@ -80,7 +80,7 @@ is "its errors are in a file of their own" "$(cat "$(err a)")" oops
 is "the files are the user's and nobody else's" "$(stat -c '%U %a' "$(out a)" "$(err a)" | sort -u)" "$U 600"
 is "how it ended is known" "$(term a exitCode) $(term a signal) $(phase a)" "3  Failed"
 like "the container is a process" "$(pod a '.status.containerStatuses[0].containerID')" '^process://[0-9]+$'
-like "what it used is told" "$(pod a '.status.used | tostring')" '"cput":"00:00:0[0-9]","mem":"[1-9][0-9]*kb","vmem":'
+like "what it used is told" "$(pod a '.status.used | tostring')" '"cput":"00:00:0[0-9]","mem":"[1-9][0-9]*kb","vmem":"[1-9][0-9]*kb"'
 is "the log has the same" "$(kubectl -n "$U" logs "${N[a]}-0" | head -n 1)" "$U"
 is "#! is honoured, arguments arrive, a mask is obeyed" "$(cat "$(out b)") $(stat -c %a "$H/mine" "$(out b)" | tr '\n' ' ')" "1 a b 644 644 "
 ok "a joined file is the only one" test ! -e "$(err b)"

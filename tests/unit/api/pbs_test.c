@@ -224,8 +224,9 @@ TEST("defaults come from the queue, then the server, and show as qstat writes th
 		     "{'walltime':'500:00:00'},'defaultQueue':'mcc'");
 	make_queue(&s, "mcc", "'defaultWalltime':'7d','resourcesDefault':{'mem':'2gb'}");
 	make_queue(&s, "most", "'maxWalltime':'48:00:00'");
-	a = submit(&s, &daemon_user, "default", "'name':'a'");
+	a = submit(&s, &daemon_user, "default", "'name':'a','env':{'PBS_O_HOME':'/'}");
 	CHECK_STR(jsonx_str(a, "spec.queue"), "mcc");
+	CHECK_STR(jsonx_str(a, "spec.env.PBS_O_QUEUE"), "mcc");
 	CHECK_STR(jsonx_str(a, "spec.resources.walltime"), "168:00:00");
 	CHECK_STR(jsonx_str(a, "spec.resources.mem"), "2gb");
 	CHECK_STR(jsonx_str(a, "spec.resources.nodes"), "1");

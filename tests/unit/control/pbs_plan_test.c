@@ -3,8 +3,8 @@
  *
  *	0:P  rank 0 is pending, 1:R@G102 rank 1 runs on G102 (S succeeded, F failed); 3/0:R is of element 3
  *	...  further: !3 exit code, $9 signal, %OOMKilled reason of the pod, ^OOMKilled reason of the container,
- *	     #1 of that run, x somebody deletes it (y: and it should be gone by now), =4,5 has those cards, ~ made from
- *	     something else, <9 has so many seconds, c 90 of processor time, D taken away by its node
+ *	     &9 is process 9, #1 of that run, x somebody deletes it (y: and it should be gone by now), =4,5 has those
+ *	     cards, ~ made from something else, <9 has so many seconds, c 90 of processor time, D taken away by its node
  *
  * The answer: the state, then what is told: start=, exit=, host=, gpus=, then +0#1 a pod to make (rank, run; 3/0 of
  * element 3), -0 one to delete (-0(5) in that time), z0 one to suspend, Z0 to go on, <0(9) one to give so
@@ -78,6 +78,9 @@ static void add_end(json_t *pod, const char *word)
 	if (strchr(word, '$'))
 		json_object_set_new(end, "signal", json_integer(after(word, '$')));
 	jsonx_set_new(pod, "status.containerStatuses", json_pack("[{s:{s:o}}]", "state", "terminated", end));
+	if (strchr(word, '&'))
+		json_object_set_new(json_array_get(jsonx_at(pod, "status.containerStatuses"), 0), "containerID",
+				    jsonx_stringf("process://%ld", after(word, '&')));
 }
 
 static json_t *pod_of(const struct pbs_order *o, const char *word)
@@ -337,7 +340,7 @@ TEST("a PBS job starts when all its pods have nodes")
 		  "R start=1 host=G1/0-1+G1/2-3 gpus=G1-gpu/3+G1-gpu/1+G1-gpu/0" },
 		{ "and on several node by node", "'resources':{'nodes':'3'}", "", "0:P@G2=0 1:P@G1=5 2:P@G2=7",
 		  "R start=1 host=G2/0+G1/0+G2/1 gpus=G2-gpu/7+G2-gpu/0+G1-gpu/5" },
-		{ "and has ended before anyone looked", ONE, "", "0:F@G1!3", "C start=1 exit=3 host=G1/0" },
+		{ "and has ended before anyone looked", ONE, "", "0:F@G1!3&9", "C start=1 exit=3 host=G1/0 session=9" },
 		{ "though it is held by now", HELD "'u'", "", "0:S@G1", "C start=1 exit=0 host=G1/0" },
 		{ "it runs, and is held too late", HELD "'u'", "", "0:R@G1", "R start=1 host=G1/0" },
 		{ "or deleted", ONE ",'cancel':{}", "", "0:R@G1", "E start=1 host=G1/0 -0" },
