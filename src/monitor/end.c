@@ -26,7 +26,6 @@ bool stream_read(struct monitor *m, struct stream *s)
 	bool attached = serve_someone_attached(m);
 	size_t most = attached ? MONITOR_PACKET - 1 : CHUNK_MAX;
 	long n = s->fd < 0 ? -EBADF : sys_read(s->fd, m->chunk + 1, most);
-	int64_t now;
 
 	if (n == -EAGAIN || n == -EINTR || s->fd < 0)
 		return false;
@@ -45,14 +44,7 @@ bool stream_read(struct monitor *m, struct stream *s)
 	log_flush(&m->log);
 	if (!attached)
 		return true;
-	now = sys_clock_ms();
-	m->chunk[0] = (char)s->number;
-	m->chunk_n = (uint32_t)n + 1;
-	for (int i = 0; i < m->conn_count; i++) {
-		m->conns[i].behind = m->conns[i].kind == MONITOR_ATTACH;
-		m->conns[i].since_ms = now;
-	}
-	serve_output(m, now);
+	serve_chunk(m, s->number, (size_t)n);
 	return true;
 }
 

@@ -128,6 +128,22 @@ void files_write(struct stream *s, const char *text, size_t n)
 	}
 }
 
+/* Who sits at its terminal reads it there, as lines of their own. */
+static void say_at_terminal(struct monitor *m, const char *text, size_t n)
+{
+	char *at = m->chunk + 1, *end = m->chunk + MONITOR_PACKET;
+
+	if (!m->tty || !serve_someone_attached(m) || serve_someone_behind(m))
+		return;
+	at = text_add(at, "\r\n");
+	for (size_t i = 0; i < n && end - at > 2; i++) {
+		if (text[i] == '\n')
+			*at++ = '\r';
+		*at++ = text[i];
+	}
+	serve_chunk(m, MONITOR_STDOUT, (size_t)(at - m->chunk) - 1);
+}
+
 void files_say(struct monitor *m, struct stream *s, const char *text, size_t n)
 {
 	const struct stream *other = &m->streams[s == &m->streams[0]];
@@ -139,6 +155,7 @@ void files_say(struct monitor *m, struct stream *s, const char *text, size_t n)
 	log_part(&m->log, s);
 	log_take(&m->log, s, text, n);
 	log_flush(&m->log);
+	say_at_terminal(m, text, n);
 }
 
 void files_drop_rights(void)

@@ -137,6 +137,8 @@ bool serve_someone_behind(const struct monitor *m);
 bool serve_someone_attached(const struct monitor *m);
 /* Nobody has attached yet for whom output is kept. */
 bool serve_awaits(const struct monitor *m, int64_t now_ms);
+/* Text of a stream that is in the chunk after its first byte, to whoever is attached: nobody may be behind. */
+void serve_chunk(struct monitor *m, unsigned char stream, size_t n);
 /* Passes the chunk under way to whoever has not got it; those too slow for too long are let go. */
 void serve_output(struct monitor *m, int64_t now_ms);
 void serve_record(struct monitor *m, struct conn *c);

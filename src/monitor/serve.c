@@ -98,6 +98,19 @@ void serve_record(struct monitor *m, struct conn *c)
 	SYS(SYS_sendmsg, c->fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+void serve_chunk(struct monitor *m, unsigned char stream, size_t n)
+{
+	int64_t now = sys_clock_ms();
+
+	m->chunk[0] = (char)stream;
+	m->chunk_n = (uint32_t)n + 1;
+	for (int i = 0; i < m->conn_count; i++) {
+		m->conns[i].behind = m->conns[i].kind == MONITOR_ATTACH;
+		m->conns[i].since_ms = now;
+	}
+	serve_output(m, now);
+}
+
 void serve_output(struct monitor *m, int64_t now_ms)
 {
 	for (int i = m->conn_count - 1; i >= 0; i--) {

@@ -37,6 +37,8 @@ like "and its end is told" "$out" '^qsub: job [0-9]+\.[^ ]+ completed$'
 printf '#!/bin/sh\necho "here $# $1 on $(tty)"; exit 3\n' >"$H/cmd" && chmod 755 "$H/cmd"
 out=$(terminal -- "$T/bin/qsub" -I -x cmd one)
 like "a script may be what is run at the terminal" "$out" '^here 1 one on /dev/'
+out=$(terminal 'stoker> ' $'sleep 1000\n' -- "$T/bin/qsub" -I -l walltime=2)
+like "who sits too long reads it" "$out" '^=>> PBS: job killed: walltime [0-9]+ exceeded limit 2'
 out=$(terminal 'to start' ^C '? ' $'y\n' -- "$T/bin/qsub" -I -h)
 is "who gives up while it waits is asked" "$? $(grep -c 'Do you wish to terminate' <<<"$out")" "1 1"
 like "and the job goes" "$out" '^Job [0-9]+\.[^ ]+ is being deleted$'
