@@ -51,11 +51,14 @@ int env_resolve(const json_t *pod, const json_t *container, const json_t *image_
 
 /* --- users.c --- */
 /* Who a container runs as: securityContext of container and pod, then the image's USER looked up in the image's own
- * passwd and group texts.  {"uid","gid","groups":[..],"name","home"}; runAsNonRoot is checked here. */
+ * passwd and group texts.  {"uid","gid","groups":[..],"name","home","real": it is an account of this machine};
+ * runAsNonRoot is checked here. */
 int user_resolve(const json_t *pod, const json_t *container, const json_t *image_config, const char *passwd_text,
 		 const char *group_text, json_t **ret, struct err *e);
-/* passwd and group texts with a line for a uid or gid that has none; NULL if nothing must be added. */
+/* passwd and group texts with a line for a uid or gid that has none; NULL if nothing must be added.  All groups of an
+ * account of this machine get theirs, by the names that they have here. */
 char *user_add_passwd(const char *passwd_text, const json_t *user);
-char *user_add_group(const char *group_text, const json_t *user);
+typedef bool user_group_name(int64_t gid, char *out, size_t n);
+char *user_add_group(const char *group_text, const json_t *user, user_group_name *name_of);
 
 #endif

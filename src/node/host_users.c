@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/map.h"
@@ -116,4 +117,14 @@ bool host_user_has_group(const struct pbs_account *a, const char *group, uint32_
 		if (json_integer_value(gid) == (json_int_t)gr.gr_gid)
 			return true;
 	return gr.gr_gid == a->gid;
+}
+
+bool host_group_name(int64_t gid, char *out, size_t n)
+{
+	auto_free char *texts = xmalloc(TEXTS_MAX);
+	struct group gr, *found = NULL;
+
+	if (getgrgid_r((gid_t)gid, &gr, texts, TEXTS_MAX, &found) != 0 || !found)
+		return false;
+	return (size_t)snprintf(out, n, "%s", gr.gr_name) < n;
 }

@@ -13,5 +13,7 @@ void host_users_free(struct host_users *a);
 int host_users_get(struct host_users *a, const char *name, const struct pbs_account **ret, struct err *e);
 /* Whether one of the account's groups has the name; its number. */
 bool host_user_has_group(const struct pbs_account *a, const char *group, uint32_t *ret_gid);
+/* The name of a group; false if there is none of that number. */
+bool host_group_name(int64_t gid, char *out, size_t n);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "node/bundle.h"
+#include "node/host_users.h"
 #include "node/pod_parts.h"
 
 static bool has_mount(const json_t *list, const char *target)
@@ -132,7 +133,7 @@ int ctr_mounts(struct ctr *c, const struct ctr_accounts *a, const json_t *env, c
 
 	if (add_volumes(c, env, list, e) < 0 || add_termination_log(c, list, e) < 0 ||
 	    add_account(c, "passwd", user_add_passwd(a->passwd, a->user), list, e) < 0 ||
-	    add_account(c, "group", user_add_group(a->group, a->user), list, e) < 0)
+	    add_account(c, "group", user_add_group(a->group, a->user, host_group_name), list, e) < 0)
 		return -1;
 	add_texts(c->pod, list);
 	if (cards)

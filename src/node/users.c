@@ -49,7 +49,7 @@ static bool find_line(const char *text, int n, const char *key, struct str *ret)
 
 struct who {
 	int64_t uid, gid;
-	bool has_gid;
+	bool has_gid, real;
 	char *name, *home;
 };
 
@@ -171,7 +171,10 @@ static void from_machine(const json_t *pod, const json_t *container, const char 
 	json_t *v;
 	size_t i;
 
-	if (w->name || !name || !text || !str_int64(text, 0, ID_MAX, &uid) || uid != w->uid)
+	if (!name || !text || !str_int64(text, 0, ID_MAX, &uid) || uid != w->uid)
+		return;
+	w->real = true;
+	if (w->name)
 		return;
 	if (!*name || strpbrk(name, ":\n") || find_line(passwd, 0, name, &line))
 		return;
@@ -207,9 +210,9 @@ int user_resolve(const json_t *pod, const json_t *container, const json_t *image
 	groups = groups_of(pod, &w, group_text);
 	from_machine(pod, container, passwd_text, &w);
 	if (r == 0)
-		*ret = json_pack("{s:I, s:I, s:O, s:s, s:s}", "uid", (json_int_t)w.uid, "gid", (json_int_t)w.gid,
+		*ret = json_pack("{s:I, s:I, s:O, s:s, s:s, s:b}", "uid", (json_int_t)w.uid, "gid", (json_int_t)w.gid,
 				 "groups", groups, "name", w.name ? w.name : "", "home",
-				 w.home && *w.home ? w.home : "/");
+				 w.home && *w.home ? w.home : "/", "real", w.real);
 	free(w.name);
 	free(w.home);
 	return r;
@@ -239,15 +242,48 @@ char *user_add_passwd(const char *passwd_text, const json_t *user)
 	return with_line(passwd_text, line);
 }
 
-char *user_add_group(const char *group_text, const json_t *user)
+/* A name that the texts do not have for another number. */
+static char *group_name(const char *text, int64_t gid, bool real, user_group_name *name_of)
 {
-	long long gid = jsonx_int_or(user, "gid", 0);
-	auto_free char *key = xasprintf("%lld", gid);
-	auto_free char *line = NULL;
+	char name[256] = "";
 	struct str found;
 
-	if (find_line(group_text, 2, key, &found))
-		return NULL;
-	line = xasprintf("group%lld:x:%lld:", gid, gid);
-	return with_line(group_text, line);
+	if (real && name_of && name_of(gid, name, sizeof(name)) && *name && !strpbrk(name, ":\n") &&
+	    !find_line(text, 0, name, &found))
+		return xstrdup(name);
+	return xasprintf("group%lld", (long long)gid);
+}
+
+/* The text, with a line for a group that has none. */
+static char *add_group(char *text /* taken */, int64_t gid, const char *member, const json_t *user,
+		       user_group_name *name_of)
+{
+	auto_free char *key = xasprintf("%lld", (long long)gid);
+	bool real = jsonx_bool_or(user, "real", false);
+	auto_free char *name = NULL;
+	auto_free char *line = NULL;
+	auto_free char *before = text;
+	struct str found;
+
+	if (find_line(text, 2, key, &found))
+		return TAKE(before);
+	name = group_name(text, gid, real, name_of);
+	line = xasprintf("%s:x:%lld:%s", name, (long long)gid, member);
+	return with_line(before, line);
+}
+
+char *user_add_group(const char *group_text, const json_t *user, user_group_name *name_of)
+{
+	const char *before = group_text ? group_text : "";
+	char *text = add_group(xstrdup(before), jsonx_int_or(user, "gid", 0), "", user, name_of);
+	json_t *gid;
+	size_t i;
+
+	if (jsonx_bool_or(user, "real", false))
+		json_array_foreach (json_object_get(user, "groups"), i, gid)
+			text = add_group(text, json_integer_value(gid), jsonx_str_or(user, "name", ""), user, name_of);
+	if (!streq(text, before))
+		return text;
+	free(text);
+	return NULL;
 }

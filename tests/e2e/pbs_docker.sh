@@ -13,7 +13,8 @@ for u in $A $B; do
 	chown "$u:" "$T/home/$u" "$T/data/$u"
 	chmod 700 "$T/home/$u" "$T/data/$u"
 done
-trap 'cleanup; userdel "$A"; userdel "$B"' EXIT
+groupadd "$A-lab" && usermod -aG "$A-lab" "$A"
+trap 'cleanup; userdel "$A"; userdel "$B"; groupdel "$A-lab"' EXIT
 echo public >"$T/pub/set/f"
 chmod 777 "$T/pub/set"
 cp "$(command -v busybox)" "$T/img/busybox"
@@ -36,9 +37,10 @@ settles() { ok "$1" eventually 60 "${@:2}"; }
 
 # Outside of jobs: who one is, what one sees.
 is "it runs as the caller, who has an account, a home and the root as working directory" \
-	"$(by "$A" 'startdocker -c "id -u; id -un; pwd; echo \$HOME \$USER \$LOGNAME; touch \$HOME/made; exit 7" lab/box:1')" \
+	"$(by "$A" 'startdocker -c "id -u; id -un; id -Gn; pwd; echo \$HOME \$USER \$LOGNAME; touch \$HOME/made; exit 7" lab/box:1')" \
 	"$(id -u "$A")
 $A
+$A $A-lab
 /
 $HA $A $A
 status 7"

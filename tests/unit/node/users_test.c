@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../api/sample_json.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "node/bundle.h"
@@ -115,12 +116,42 @@ TEST("a uid without an account gets one")
 	json_auto_t *user = json_pack("{s:i, s:i, s:s}", "uid", 4711, "gid", 4712, "home", "/work");
 	json_auto_t *ana = json_pack("{s:i, s:i}", "uid", 1000, "gid", 1001);
 	auto_free char *passwd = user_add_passwd("root:x:0:0:root:/root:/bin/sh", user);
-	auto_free char *group = user_add_group(NULL, user);
+	auto_free char *group = user_add_group(NULL, user, NULL);
 
 	CHECK_STR(passwd, "root:x:0:0:root:/root:/bin/sh\nuser4711:x:4711:4712:user:/work:/bin/sh\n");
 	CHECK_STR(group, "group4712:x:4712:\n");
 	CHECK(!user_add_passwd(PASSWD, ana));
-	CHECK(!user_add_group(GROUP, ana));
+	CHECK(!user_add_group(GROUP, ana, NULL));
+}
+
+static bool here(int64_t gid, char *out, size_t n)
+{
+	static const char *const names[] = { "staff", "lab", "root" };
+
+	if (gid < 50 || gid > 52)
+		return false;
+	snprintf(out, n, "%s", names[gid - 50]);
+	return true;
+}
+
+TEST("all groups of an account of this machine have their names inside")
+{
+	static const struct {
+		const char *user, *want;
+	} rows[] = {
+		{ "{'gid':50,'groups':[51],'name':'ana','real':true}", "root:x:0:\nstaff:x:50:\nlab:x:51:ana\n" },
+		/* the image has another group of that name, and this machine none of that number */
+		{ "{'gid':52,'groups':[53],'name':'ana','real':true}", "root:x:0:\ngroup52:x:52:\ngroup53:x:53:ana\n" },
+		{ "{'gid':50,'groups':[51],'name':'ana','real':false}", "root:x:0:\ngroup50:x:50:\n" },
+		{ "{'gid':0,'groups':[0],'name':'ana','real':true}", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *user = sample_json(rows[i].user);
+		auto_free char *got = user_add_group("root:x:0:\n", user, here);
+
+		CHECK_STR(got ? got : "", rows[i].want ? rows[i].want : "");
+	}
 }
 
 TEST("an account of this machine has its own name and home inside")
