@@ -18,6 +18,7 @@ trap 'cleanup; userdel $A; userdel $B; groupdel $LAB' EXIT
 cp "$STOKER" "$T/bin/stoker"
 cp "${STOKER_PBS:-$ROOT/build/stoker-pbs}" "$T/bin/stoker-pbs"
 for f in $("$ROOT/tools/pbs-links" "$T/links"); do ln -s stoker-pbs "$T/bin/$f"; done
+STOKER=$T/bin/stoker # the server's own commands are what scripts of the site may call
 
 # at USER DIRECTORY-OF-THE-USER SHELL-COMMAND: as after a login there.
 at() {
@@ -170,6 +171,15 @@ is "an empty one is none" "$(a 'qsub; echo [$?]')" "qsub: the script is empty
 [1]"
 is "root has no jobs" "$(cd / && STOKER_SOCKET=$SOCKET "$T/bin/qsub" "$(home $A)/myjob.pbs" 2>&1; echo "[$?]")" "qsub can not be run as root
 [1]"
+
+# Jobs run only in docker.
+for p in batch mcc test; do
+	submit "-q $p" < <(printf '#PBS -N bare_%s\n#PBS -j oe\n/usr/bin/python3 -c "print(1)"; echo $?\n' $p)
+	ended "$id"
+	is "programs of the machine are not for jobs of $p" "$(sed 's/.*python3: //' "$(home $A)/p/bare_$p.o${id%%.*}")" "Permission denied
+126"
+done
+is "where a queue lets them in" "$(q -c 'set queue batch containers = allowed')" ""
 
 long=$(a 'echo sleep 1000 | qsub -N long -l walltime=1 -j oe')
 big=$(a 'qsub -N big -l mem=20mb -- /usr/bin/python3 -c "x = bytearray(200 << 20)"')
