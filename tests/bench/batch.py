@@ -105,13 +105,13 @@ class System:
         return self.bench.spawn([*self.user.prefix(), "/bin/sh", "-c", script, "sh", *args], cwd=self.user.home,
                                 env=dict(os.environ, **self.env), **kwargs)
 
-    def storm(self, job: str, n: int, shells: int, submit=None) -> float:
-        """Jobs a second, from the first submission to the last job's line in the file."""
+    def storm(self, job: str, n: int, shells: int, submit=None, each=1) -> float:
+        """Jobs a second, from the first submission to the last job's line in the file; `each` of them a submission."""
         os.truncate(self.user.ran, 0)
         path = self.user.write("job", job)
         loop = f"i=0; while [ $i -lt $2 ]; do {submit or self.submit} >/dev/null || exit 1; i=$((i + 1)); done"
         began = time.monotonic()
-        running = [self.spawn_as_user(loop, str(path), str(n // shells)) for _ in range(shells)]
+        running = [self.spawn_as_user(loop, str(path), str(n // shells // each)) for _ in range(shells)]
         for p in running:
             if p.wait(PATIENCE):
                 raise Failure(f"{self.name}: a submission failed")

@@ -1,7 +1,8 @@
 """P7, P9 and R1 of tools/bench: PBS jobs beside Slurm and task-spooler, in turns.
 
-A job appends a line to a file; it has run when the line is there, in all systems alike.  As a script Stoker runs it by
-the user's login shell, as PBS does, profiles and all; Slurm and task-spooler by a plain shell.
+A job appends a line to a file; it has run when the line is there, in all systems alike, and as many shells submit to
+each.  As a program (qsub -- COMMAND) it is the same in all of them: a plain shell.  As a script Stoker runs it by the
+user's login shell, as PBS does, profiles and all, which Slurm does not: on Debian that is another program or two.
 """
 import json
 import os
@@ -50,7 +51,9 @@ class PbsFigures:
     def storms(self):
         script = f"#!/bin/sh\necho 1 >>{self.user.ran}\n"
         program = f"{self.stoker.qsub} -j oe -o /dev/null -- /bin/sh \"$1\""
-        rates = {"script": [], "program": [], "slurm": [], "tsp": []}
+        each = self.jobs // SHELLS
+        array = f"{self.stoker.qsub} -t 1-{each} -j oe -o /dev/null -- /bin/sh \"$1\""
+        rates = {"script": [], "program": [], "array": [], "slurm": [], "tsp": []}
         used, done = 0.0, 0
         for _ in range(self.turns):
             before = counters(self.stoker.server.pid)["cpu"]
@@ -59,13 +62,17 @@ class PbsFigures:
             if self.slurm:
                 rates["slurm"].append(self.slurm.storm(script, max(self.jobs // 6, 4 * SHELLS), SHELLS))
             rates["program"].append(self.stoker.storm(script, self.jobs, SHELLS, program))
+            rates["array"].append(self.stoker.storm(script, self.jobs, SHELLS, array, each))
             if self.tsp:
                 rates["tsp"].append(self.tsp.storm(script, self.jobs, SHELLS))
         best = {k: max(v) for k, v in rates.items() if v}
         yield row("P7", "scripts, qsub to finished, durable", best["script"], "/s",
                   **self.against(self.slurm, best.get("slurm"), times=15))
         yield row("P7", "programs (qsub -- COMMAND) to finished, durable", best["program"], "/s",
+                  **self.against(self.slurm, best.get("slurm"), times=15))
+        yield row("P7", "the same beside what is not durable", best["program"], "/s",
                   **self.against(self.tsp, best.get("tsp"), times=2))
+        yield row("P7", f"the same as elements of arrays of {each}", best["array"], "/s")
         yield row("P7", "CPU of the server a script", 1000 * used / done, "ms")
 
     def losses(self):
