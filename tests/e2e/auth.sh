@@ -2,6 +2,7 @@
 # Who may do what: tokens, certificates, service accounts, local users, roles, impersonation; secrets at rest; the audit log.
 . "$(dirname "$0")/lib.sh"
 chmod 755 "$T" # other accounts must reach the socket
+share_programs
 server_start main
 chmod 755 "$T/main"
 DATA=$T/main/data

@@ -6,7 +6,7 @@ USE=$T/main/data/gpu-use
 stoker() { "$STOKER" "$1" --socket "$SOCKET" -n default "${@:2}"; }
 
 queue() { printf -- '---\napiVersion: stoker.dev/v1\nkind: Queue\nmetadata: {name: %s}\nspec: {%s}\n' "$1" "$2"; }
-refused() { kubectl apply -f - 2>&1 <<<"$(queue bad "$1")"; }
+refused() { kubectl apply --validate=false -f - 2>&1 <<<"$(queue bad "$1")"; }
 like "a policy without a time is refused" "$(refused 'idleGpu: {}')" 'spec.idleGpu.warnAfter: Required value'
 like "and one that ends before it warns" "$(refused 'idleGpu: {warnAfter: 2h, endAfter: 1h}')" 'spec.idleGpu.endAfter: Invalid value: "1h": must not be shorter than warnAfter'
 {

@@ -58,9 +58,13 @@ ok "a container is restarted" until_true 30 sh -c 'kubectl logs again --previous
 unlike "the log of the run before is another one" "$(kubectl logs again)" "$(kubectl logs again --previous)"
 
 # 80 MB in several files, while a client follows.
-pod flood 'stoker.dev/job: deluge' 'seq 1 1500000; sleep 1; seq 1500001 1600000'
-ok "a flood begins" until_true 20 phase flood Running
-timeout 60 kubectl logs -f flood >"$T/followed" 2>&1
+pod flood 'stoker.dev/job: deluge' 'echo 1; until [ -e /tmp/go ]; do sleep 0.1; done; seq 2 1500000; sleep 1; seq 1500001 1600000'
+ok "a flood is due" until_true 60 phase flood Running
+timeout 120 kubectl logs -f flood >"$T/followed" 2>&1 &
+FOLLOWER=$!
+until_true 60 grep -q 1 "$T/followed"
+kubectl exec flood -- touch /tmp/go
+wait $FOLLOWER
 is "a follower has every line once, in order" "$(awk '$1 != NR { print "line", NR, "is", $1; exit }' "$T/followed")" ""
 is "up to the last" "$(tail -n 1 "$T/followed")" 1600000
 pod survivor 'a: b' 'for i in $(seq 1 40); do echo $i; sleep 0.1; done'

@@ -5,7 +5,7 @@
 
 need_accounts
 lab_user "stkf$$"
-BIN=$ROOT/build/bin
+BIN=${STOKER%/*}/bin
 
 # small_disk DIR MEGABYTES
 small_disk() {

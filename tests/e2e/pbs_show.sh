@@ -6,7 +6,9 @@ server_start main --no-controllers
 export PATH=$(dirname "$STOKER")/bin:$PATH STOKER_SOCKET=$SOCKET TZ=UTC
 
 patch() { kubectl patch "$@" --type=merge >/dev/null; }
-status() { kubectl patch pbsjob "$1" -n "$2" --subresource=status --type=merge -p "{\"status\":$3}" >/dev/null; }
+# set_status PATH STATUS: not every kubectl can.
+set_status() { api PATCH "$1/status" -H 'Content-Type: application/merge-patch+json' -d "{\"status\":$2}" >/dev/null; }
+status() { set_status "/apis/stoker.dev/v1/namespaces/$2/pbsjobs/$1" "$3"; }
 # out CODE COMMAND...: what it prints on both, if it exits with the code.
 out() {
 	local want=$1 got text
@@ -42,12 +44,12 @@ metadata:
   name: $n
   labels: {property.stoker.dev/S: "", property.stoker.dev/$n: "", nvidia.com/gpu.product: NVIDIA-GeForce-GTX-1080-Ti}
 YAML
-	kubectl patch node $n --subresource=status --type=merge -p '{"status":{
+	set_status /api/v1/nodes/$n '{
 		"capacity":{"cpu":"16","memory":"257821660Ki","nvidia.com/gpu":"8","pods":"110"},
 		"allocatable":{"cpu":"16","memory":"257821660Ki","nvidia.com/gpu":"8","pods":"110"},
 		"nodeInfo":{"kernelVersion":"5.10.0","architecture":"amd64"},
 		"conditions":[{"type":"Ready","status":"True","lastHeartbeatTime":"2021-01-14T01:21:39Z",
-			"lastTransitionTime":"2021-01-14T01:21:39Z","reason":"x","message":"x"}]}}' >/dev/null
+			"lastTransitionTime":"2021-01-14T01:21:39Z","reason":"x","message":"x"}]}'
 done
 kubectl create -f - >/dev/null <<'YAML'
 apiVersion: stoker.dev/v1
@@ -253,7 +255,7 @@ for c in chk_res k_log; do
 	shows "$c of no node" 1 "$c: there is no node g999
 " $c g999
 done
-kubectl patch node g103 --subresource=status --type=merge -p "{\"status\":{\"nodeInfo\":{\"bootID\":\"$(cat /proc/sys/kernel/random/boot_id)\"}}}" >/dev/null
+set_status /api/v1/nodes/g103 "{\"nodeInfo\":{\"bootID\":\"$(cat /proc/sys/kernel/random/boot_id)\"}}"
 like "chk_res by the node's own name" "$(chk_res G103)" '^root +[0-9]+ +[0-9.]+ +[0-9]+$'
 like "and by the host's" "$(chk_res "$(hostname)")" '^root +[0-9]+ +[0-9.]+ +[0-9]+$'
 like "chk_res of one user" "$(chk_res G103 root)" 'qstat|bash|chk_res'
@@ -267,7 +269,7 @@ done
 pass "all have --help and --version"
 
 # ---- images: those of the nodes, or of a registry that is here for the test
-kubectl patch node g102 --subresource=status --type=merge -p '{"status":{"images":[{"names":["lab/z:1","lab/z@sha256:00"],"sizeBytes":1},{"names":["lab/a:2"],"sizeBytes":1}]}}' >/dev/null
+set_status /api/v1/nodes/g102 '{"images":[{"names":["lab/z:1","lab/z@sha256:00"],"sizeBytes":1},{"names":["lab/a:2"],"sizeBytes":1}]}'
 shows "without a registry images are those of the nodes" 0 "lab/a:2
 lab/z:1
 " getallreposimages

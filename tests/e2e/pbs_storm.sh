@@ -7,7 +7,7 @@ U=stks$$
 H=$T/u
 SHELLS=4
 KILLS=5
-BIN=$ROOT/build/bin
+BIN=${STOKER%/*}/bin
 chmod 711 "$T"
 useradd -M -d "$H" -s /bin/sh "$U"
 trap 'cleanup; userdel "$U"' EXIT

@@ -10,6 +10,7 @@ chmod 755 "$T"
 printf '#!/bin/sh\nexec setpriv --reuid=%s --regid=%s --clear-groups "%s/stoker" "$@"\n' $U $U "$T" >"$T/as-user"
 chmod 755 "$T/as-user" "$T/stoker"
 STOKER=$T/as-user
+cd "$T" || exit 1
 as_user() { setpriv --reuid=$U --regid=$U --clear-groups "$@"; }
 home() { mkdir -p "$T/$1" && chown $U:$U "$T/$1"; }
 phase() { [ "$(kubectl get pod "$1" -o 'jsonpath={.status.phase}')" = "$2" ]; }
@@ -169,6 +170,7 @@ if command -v newuidmap >/dev/null && [ -e /etc/subuid ] && [ -e /etc/subgid ]; 
 	ok "and the server ends" "$STOKER" down --data "$T/many/data" --timeout 20s
 	ok "with everything" eventually 5 none_living 700000000
 	STOKER=$T/as-user
+cd "$T" || exit 1
 fi
 
 # ---- none: a user namespace around the server, in which there may be no other ----
