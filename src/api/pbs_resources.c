@@ -43,6 +43,15 @@ static bool normal_time(const char *name, const char *value, struct sbuf *out)
 	return true;
 }
 
+/* No time and no memory at all are no limits that a job could live with. */
+static bool is_nothing(const char *name, const char *value)
+{
+	enum pbs_type type = pbs_resource_type(name);
+	int64_t n;
+
+	return (type == PBS_TIME || type == PBS_SIZE) && read_value(type, value, &n) && n == 0;
+}
+
 int pbs_resources_normal(json_t *resources, struct err *e)
 {
 	const char *name;
@@ -59,6 +68,10 @@ int pbs_resources_normal(json_t *resources, struct err *e)
 		if (!normal_time(name, json_string_value(v), &normal) &&
 		    pbs_resource_normal(name, json_string_value(v), &normal, &why) < 0)
 			return pbs_error_set(e, ERR_INVALID, PBSE_BADATVAL, "Resource_List.%.300s", why.text);
+		if (is_nothing(name, json_string_value(v)))
+			return pbs_error_set(e, ERR_INVALID, PBSE_BADATVAL,
+					     "Resource_List.%s=%.100s: must be more than 0", name,
+					     json_string_value(v));
 		json_object_set_new(resources, name, jsonx_string(normal.p ? normal.p : ""));
 	}
 	return 0;

@@ -96,6 +96,10 @@ TEST("queues refuse in the words of Torque")
 		{ NULL, "'resources':{'walltime':'soon'}",
 		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.walltime=soon: must be "
 		  "a time such as 168:00:00 or 3600" },
+		{ NULL, "'resources':{'walltime':'0:00'}",
+		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.walltime=0:00: must be more "
+		  "than "
+		  "0" },
 		{ NULL, "'resources':{'mem':'much'}",
 		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.mem=much: must be a "
 		  "size such as 64gb" },
