@@ -22,6 +22,7 @@ static bool read_value(enum pbs_type type, const char *text, int64_t *ret)
 	case PBS_SIZE:
 		return pbs_size_parse(text, ret);
 	case PBS_INT:
+	case PBS_NICE:
 	case PBS_NODES: /* a limit on nodes is how many */
 	case PBS_DERIVED:
 		return str_int64(text, INT32_MIN, INT32_MAX, ret);

@@ -522,6 +522,15 @@ static json_t *limits_of(const json_t *job)
 	return limits;
 }
 
+/* Who asks to go before others is not heard. */
+static int nice_of(const json_t *job)
+{
+	const char *text = jsonx_str_or(job, "spec.resources.nice", "");
+	int64_t nice;
+
+	return str_int64(text, 0, 19, &nice) ? (int)nice : 0;
+}
+
 static json_t *env_list(const json_t *env)
 {
 	json_t *list = json_array(), *value;
@@ -550,6 +559,8 @@ int pbs_process(const struct pbs_place *p, json_t **ret, struct err *e)
 	json_object_set_new(doc, "env", env_list(env));
 	json_object_set_new(doc, "user", user_of(p));
 	json_object_set_new(doc, "rlimits", limits_of(p->job));
+	if (nice_of(p->job))
+		json_object_set_new(doc, "nice", json_integer(nice_of(p->job)));
 	*ret = TAKE(doc);
 	return 0;
 }

@@ -24,7 +24,7 @@ static const struct {
 	{ "jobflags", PBS_STRING },  { "mem", PBS_SIZE },          { "mics", PBS_INT },
 	{ "mpiprocs", PBS_INT },     { "naccelerators", PBS_INT }, { "naccesspolicy", PBS_STRING },
 	{ "ncpus", PBS_INT },        { "neednodes", PBS_DERIVED }, { "ngpus", PBS_INT },
-	{ "nice", PBS_INT },         { "nodect", PBS_DERIVED },    { "nodes", PBS_NODES },
+	{ "nice", PBS_NICE },        { "nodect", PBS_DERIVED },    { "nodes", PBS_NODES },
 	{ "nodeset", PBS_STRING },   { "ompthreads", PBS_INT },    { "opsys", PBS_STRING },
 	{ "other", PBS_STRING },     { "partition", PBS_STRING },  { "pcput", PBS_TIME },
 	{ "place", PBS_STRING },     { "procct", PBS_DERIVED },    { "pmem", PBS_SIZE },
@@ -72,6 +72,9 @@ static int check(enum pbs_type type, const char *value, char out[PBS_TEXT], stru
 		return str_int64(value, INT32_MIN, INT32_MAX, &number)
 			       ? 0
 			       : err_set(e, ERR_INVALID, "must be a whole number");
+	case PBS_NICE:
+		return str_int64(value, -20, 19, &number) ? 0
+							  : err_set(e, ERR_INVALID, "must be a number from -20 to 19");
 	case PBS_NODES:
 		return nodes_check(value, pbs_nodes_parse, e);
 	case PBS_SELECT:

@@ -14,6 +14,7 @@ enum pbs_type {
 	PBS_STRING,
 	PBS_NODES,
 	PBS_SELECT,
+	PBS_NICE,
 	PBS_DERIVED, /* the server's to set: nodect, neednodes */
 };
 

@@ -14,6 +14,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "monitor/monitor.h"
@@ -194,7 +195,10 @@ static long become(const struct process *p, const int fds[3], bool tty, uint32_t
 	if (rc < 0)
 		return rc;
 	for (uint32_t i = 0; i < p->head->limits; i++)
-		SYS(SYS_prlimit64, 0, p->limits[i].resource, &p->limits[i], 0);
+		if (p->limits[i].resource == MONITOR_NICE)
+			SYS(SYS_setpriority, PRIO_PROCESS, 0, p->limits[i].soft);
+		else
+			SYS(SYS_prlimit64, 0, p->limits[i].resource, &p->limits[i], 0);
 	for (int i = 0; i < 3; i++)
 		if (fds[i] != i)
 			SYS(SYS_dup3, fds[i], i, 0);

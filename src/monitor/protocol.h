@@ -123,8 +123,9 @@ struct monitor_process {
 
 struct monitor_limit {
 	uint64_t soft, hard;
-	uint32_t resource, reserved; /* RLIMIT_... */
+	uint32_t resource, reserved; /* RLIMIT_..., or */
 };
+#define MONITOR_NICE 1000 /* `soft` is how much nicer than others it is */
 
 enum monitor_what { MONITOR_WATCH = 1, MONITOR_ATTACH, MONITOR_RESIZE, MONITOR_REOPEN, MONITOR_SAY };
 

@@ -24,9 +24,14 @@ static const struct {
 
 static void add_limits(const json_t *process, struct monitor_process *head, struct sbuf *out)
 {
+	struct monitor_limit nice = { .soft = (uint64_t)jsonx_int_or(process, "nice", 0), .resource = MONITOR_NICE };
 	json_t *row;
 	size_t i;
 
+	if (nice.soft) {
+		sbuf_add(out, &nice, sizeof(nice));
+		head->limits++;
+	}
 	json_array_foreach (json_object_get(process, "rlimits"), i, row) {
 		const char *name = jsonx_str_or(row, "type", "");
 

@@ -62,8 +62,11 @@ is "an admin may say how many slots it has" "$(kubectl get node "$NODE" -o jsonp
 # What it is, and what it sees.
 job a '{"script": "id -un; id -Gn; umask; pwd; echo $0; echo $PBS_JOBID $PBS_NP $CUDA_VISIBLE_DEVICES; cat $PBS_NODEFILE $PBS_GPUFILE; cat; echo oops >&2; exit 3",
 	"resources": {"nodes": "1:ppn=2:gpus=2"}, "env": {"PBS_JOBID": "1.evil"}}'
+job nice '{"script": "nice", "resources": {"nice": "5"}}'
 job b '{"script": "#!/bin/sh\necho $# \"$1\"; touch mine", "arguments": ["a b"], "joinPath": "oe", "umask": "022"}'
 ended a
+ended nice
+is "it can be nice" "$(cat "$(out nice)")" 5
 ended b
 id=$(api GET "$JOBS/${N[a]}" | jq -r .status.id)
 is "a job is its user's, in its home, with its environment" "$(sed 's#/.*/spool/#SPOOL/#' "$(out a)")" "$U

@@ -25,6 +25,7 @@ TEST("a resource's value is checked by its type and shown in its normal form")
 		{ "procs", "4", "4" },
 		{ "procs", "four", NULL },
 		{ "nice", "-5", "-5" },
+		{ "nice", "20", NULL },
 		{ "qos", "high", "high" },
 		{ "qos", "", NULL },
 		{ "image", "bit:5000/deepo:9", "bit:5000/deepo:9" },
