@@ -50,24 +50,44 @@ static bool has_elements(const struct pbs_row *r, const char *indexes)
 	return ok;
 }
 
-static int check_one(struct api *api, const char *type, const char *text, const char *owner, struct err *e)
+/* "189[2-4].Ghead", and of an array form how many of them: "189[].Ghead[4]" */
+static json_t *full_id(const struct pbs_id *id, int64_t count, bool array, const char *server)
+{
+	auto_sbuf struct sbuf out = SBUF(1024);
+
+	sbuf_addf(&out, "%lld", (long long)id->sequence);
+	if (array || id->array)
+		sbuf_addf(&out, "[%s]", id->elements);
+	if (*server)
+		sbuf_addf(&out, ".%s", server);
+	if (count)
+		sbuf_addf(&out, "[%lld]", (long long)count);
+	return jsonx_string(out.p);
+}
+
+static int check_one(struct api *api, const char *type, const char *text, const char *owner, json_t **ret,
+		     struct err *e)
 {
 	const struct pbs_row *r;
 	const json_t *settings;
+	const char *server;
 	struct pbs_id id;
+	int64_t count;
 
 	if (pbs_server_settings(api, &settings, e) < 0)
 		return -1;
-	if (!pbs_id_parse(text, &id))
+	server = jsonx_str_or(settings, "serverName", "");
+	if (!pbs_target_parse(text, &id, &count) || (count && !strstr(type, "array")))
 		return refuse(text, "is no job id", e);
-	if (*id.server && !streq(id.server, jsonx_str_or(settings, "serverName", "")))
+	if (*id.server && !streq(id.server, server))
 		return refuse(text, "is another server's", e);
 	r = pbs_board_find(pbs_board(api_pbs(api)), id.sequence);
-	if (!r) {
-		if (is_past(api, id.sequence) &&
-		    (streq(type, "after") || streq(type, "afterok") || streq(type, "afterany")))
-			return 0;
+	if (!r &&
+	    !(is_past(api, id.sequence) && (streq(type, "after") || streq(type, "afterok") || streq(type, "afterany"))))
 		return refuse(text, "does not exist", e);
+	if (!r) {
+		*ret = full_id(&id, count, false, server);
+		return 0;
 	}
 	if (!r->array && (id.array || strstr(type, "array")))
 		return refuse(text, "is no job array", e);
@@ -75,13 +95,29 @@ static int check_one(struct api *api, const char *type, const char *text, const 
 		return refuse(text, "does not exist", e);
 	if (str_starts(type, "before") && !streq(r->owner, owner))
 		return refuse(text, "is another user's", e);
+	*ret = full_id(&id, count, r->array, server);
 	return 0;
 }
 
-int pbs_depend_check(struct api *api, const json_t *spec, const char *owner, struct err *e)
+static int check_all(struct api *api, const char *type, json_t *jobs, const char *owner, struct err *e)
 {
-	json_t *d, *v;
-	size_t i, k;
+	json_t *v;
+	size_t i;
+
+	json_array_foreach (jobs, i, v) {
+		json_t *full = NULL;
+
+		if (check_one(api, type, json_string_value(v), owner, &full, e) < 0)
+			return -1;
+		json_array_set_new(jobs, i, full);
+	}
+	return 0;
+}
+
+int pbs_depend_check(struct api *api, json_t *spec, const char *owner, struct err *e)
+{
+	json_t *d;
+	size_t i;
 
 	json_array_foreach (json_object_get(spec, "dependencies"), i, d) {
 		const char *type = jsonx_str_or(d, "type", "");
@@ -91,9 +127,8 @@ int pbs_depend_check(struct api *api, const json_t *spec, const char *owner, str
 			return pbs_error_set(e, ERR_INVALID, PBSE_BADDEPEND, "%s needs a count", type);
 		if (!counts && !json_array_size(json_object_get(d, "jobs")))
 			return pbs_error_set(e, ERR_INVALID, PBSE_BADDEPEND, "%s needs a job", type);
-		json_array_foreach (json_object_get(d, "jobs"), k, v)
-			if (check_one(api, type, json_string_value(v), owner, e) < 0)
-				return -1;
+		if (check_all(api, type, json_object_get(d, "jobs"), owner, e) < 0)
+			return -1;
 	}
 	return 0;
 }

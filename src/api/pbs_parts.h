@@ -107,7 +107,8 @@ int pbs_number_take(struct api *api, int64_t number, struct err *e);
 int pbs_number_set(struct api *api, int64_t next, struct err *e);
 
 /* --- pbs_depend.c --- */
-int pbs_depend_check(struct api *api, const json_t *spec, const char *owner, struct err *e);
+/* And writes their ids as status.id has them. */
+int pbs_depend_check(struct api *api, json_t *spec, const char *owner, struct err *e);
 
 /* --- pbs_submit.c --- */
 /* How many jobs an object is: elements of an array, or 1.  ERR_INVALID, 15083, if it is no list of indexes. */

@@ -50,24 +50,14 @@ struct target {
 
 static bool target_of(const char *text, struct target *ret)
 {
-	size_t n = strlen(text);
-	auto_free char *id = xstrdup(text);
-	char *bracket = n && id[n - 1] == ']' ? strrchr(id, '[') : NULL;
-	struct pbs_id parsed;
+	struct pbs_id id;
 	int64_t index;
 
 	*ret = (struct target){ .index = -1 };
-	/* The last of two brackets is a number of elements. */
-	if (bracket && strchr(id, '[') != bracket) {
-		id[n - 1] = '\0';
-		if (!str_int64(bracket + 1, 1, INT32_MAX, &ret->count))
-			return false;
-		*bracket = '\0';
-	}
-	if (!pbs_id_parse(id, &parsed))
+	if (!pbs_target_parse(text, &id, &ret->count))
 		return false;
-	ret->number = parsed.sequence;
-	if (parsed.array && str_int64(parsed.elements, 0, PBS_INDEX_MOST, &index))
+	ret->number = id.sequence;
+	if (id.array && str_int64(id.elements, 0, PBS_INDEX_MOST, &index))
 		ret->index = (int)index;
 	return true;
 }

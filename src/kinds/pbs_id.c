@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/jsonx.h"
+#include "base/mem.h"
 
 /* Eighteen digits always fit. */
 enum { MOST_DIGITS = 18 };
@@ -74,6 +75,26 @@ bool pbs_id_parse(const char *text, struct pbs_id *ret)
 	if (!p || *p)
 		return false;
 	*ret = id;
+	return true;
+}
+
+bool pbs_target_parse(const char *text, struct pbs_id *ret, int64_t *ret_count)
+{
+	size_t n = strlen(text);
+	auto_free char *id = xstrdup(text);
+	char *last = n && id[n - 1] == ']' ? strrchr(id, '[') : NULL;
+	int64_t count = 0;
+
+	/* The last of two brackets is a number of elements. */
+	if (last && strchr(id, '[') != last) {
+		id[n - 1] = '\0';
+		if (!str_int64(last + 1, 1, INT32_MAX, &count))
+			return false;
+		*last = '\0';
+	}
+	if (!pbs_id_parse(id, ret) || (count && (!ret->array || *ret->elements)))
+		return false;
+	*ret_count = count;
 	return true;
 }
 

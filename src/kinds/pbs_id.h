@@ -19,6 +19,9 @@ struct pbs_id {
 
 /* False if it is none: it must begin with a digit. */
 bool pbs_id_parse(const char *text, struct pbs_id *ret);
+/* What a dependency names: a job, an element, or of an array so many elements, as 189[][4] or 189[].Ghead[4];
+ * `ret_count` is 0 if it does not say how many. */
+bool pbs_target_parse(const char *text, struct pbs_id *ret, int64_t *ret_count);
 /* index: -1 none, -2 the array itself ("[]"). */
 enum { PBS_PLAIN = -1, PBS_ARRAY = -2 };
 void pbs_id_text(int64_t sequence, int index, const char *server, struct sbuf *out);

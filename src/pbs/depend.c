@@ -21,23 +21,6 @@ static bool one_of(struct str word, const char *const *list, size_t n)
 	return false;
 }
 
-/* ID, or ID[][N] of the array forms, which asks for so many elements. */
-static bool is_job(struct str arg)
-{
-	auto_free char *text = xstrndup(arg.p, arg.n);
-	char *count = strstr(text, "][");
-	struct pbs_id id;
-	int64_t n;
-
-	if (count && arg.n && text[arg.n - 1] == ']') {
-		text[arg.n - 1] = 0;
-		if (!str_int64(count + 2, 1, INT32_MAX, &n))
-			return false;
-		count[1] = 0;
-	}
-	return pbs_id_parse(text, &id);
-}
-
 static int wrong(struct err *e, struct str what, const char *must)
 {
 	return err_set(e, ERR_INVALID, "\"%.*s\": %s", STR_FMT(what), must);
@@ -53,11 +36,12 @@ static int add_arguments(json_t *dependency, struct str rest, bool counts, struc
 		json_object_set_new(dependency, "jobs", jobs);
 	while (str_split(&rest, ':', &arg)) {
 		auto_free char *text = NULL;
+		struct pbs_id id;
 
 		arg = str_trim(arg);
 		text = xstrndup(arg.p, arg.n);
 		if (!counts) {
-			if (!is_job(arg))
+			if (!pbs_target_parse(text, &id, &n))
 				return wrong(e, arg, "must be a job's id, such as 380963 or 189[].server");
 			json_array_append_new(jobs, jsonx_string(text));
 		} else if (!str_int64(text, 0, INT32_MAX, &n) || json_object_get(dependency, "count")) {

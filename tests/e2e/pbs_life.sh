@@ -121,7 +121,7 @@ ok "and runs after success" state s C
 is "itself well" "$(field s exitStatus)" 0
 ok "afternotok is deleted" state q C
 ok "and what waits for that" state r C
-is "as it says" "$(field r comment)" "Job deleted as result of dependency on job $Q"
+is "as it says" "$(field r comment)" "Job deleted as result of dependency on job $(field q id)"
 is "it never ran" "$(field r startCount)" ""
 
 # Arrays.

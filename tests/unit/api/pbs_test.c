@@ -323,6 +323,12 @@ TEST("a job waits for jobs that there are or were")
 		{ "{'type':'afterany','jobs':['1','2[]']}", "" },
 		{ "{'type':'afterokarray','jobs':['2[]']}", "" },
 		{ "{'type':'afterok','jobs':['2[3]']}", "" },
+		{ "{'type':'afterokarray','jobs':['2[][1]']}", "" },
+		{ "{'type':'afteranyarray','jobs':['2[].Ghead[3]']}", "" },
+		{ "{'type':'afterokarray','jobs':['2[][0]']}", "job 2[][0] is no job id" },
+		{ "{'type':'afterokarray','jobs':['2[3][1]']}", "job 2[3][1] is no job id" },
+		{ "{'type':'afterokarray','jobs':['2[].other[1]']}", "job 2[].other[1] is another server's" },
+		{ "{'type':'afterok','jobs':['2[][1]']}", "job 2[][1] is no job id" },
 		{ "{'type':'afterok','jobs':['3']}", "" }, /* forgotten */
 		{ "{'type':'on','count':2}", "" },
 		{ "{'type':'afternotok','jobs':['3']}", "job 3 does not exist" },
@@ -349,6 +355,31 @@ TEST("a job waits for jobs that there are or were")
 					       : xstrdup("");
 
 		CHECK_STR(refusal(&s, &daemon_user, spec), says);
+	}
+	server_done(&s);
+}
+
+TEST("what a job waits for is shown by its whole id, however it was said")
+{
+	static const struct {
+		const char *said, *shown;
+	} rows[] = {
+		{ "'afterok','jobs':['1']", "1.Ghead" },      { "'afterok','jobs':['1.Ghead@Ghead']", "1.Ghead" },
+		{ "'afterok','jobs':['2']", "2[].Ghead" },    { "'afterok','jobs':['2[1-2]']", "2[1-2].Ghead" },
+		{ "'afterok','jobs':['2-1']", "2[1].Ghead" }, { "'afterokarray','jobs':['2[][1]']", "2[].Ghead[1]" },
+	};
+	struct server s = lab_new();
+
+	settings(&s, "'serverName':'Ghead'");
+	CHECK_STR(refusal(&s, &daemon_user, "'name':'a'"), "");
+	CHECK_STR(refusal(&s, &daemon_user, "'array':{'request':'1-5'}"), "");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *spec = xasprintf("'dependencies':[{'type':%s}]", rows[i].said);
+		json_auto_t *job = submit(&s, &daemon_user, "default", spec);
+
+		CHECK_STR(json_string_value(json_array_get(
+				  jsonx_at(json_array_get(jsonx_at(job, "spec.dependencies"), 0), "jobs"), 0)),
+			  rows[i].shown);
 	}
 	server_done(&s);
 }

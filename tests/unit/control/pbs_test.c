@@ -162,9 +162,12 @@ TEST("jobs that depend on others are released or deleted as those end")
 	CHECK_INT(status_of(&p, "2", "startCount"), -1000);
 	CHECK_INT(status_of(&p, "3", "startCount"), -1000);
 	CHECK_INT(status_of(&p, "4", "exitStatus"), 0);
+	json_auto_t *other = job_of(&p, "2");
 	json_auto_t *job = job_of(&p, "3");
+	auto_free char *comment =
+		xasprintf("Job deleted as result of dependency on job %s", jsonx_str(other, "status.id"));
 
-	CHECK_STR(jsonx_str(job, "status.comment"), "Job deleted as result of dependency on job 2");
+	CHECK_STR(jsonx_str(job, "status.comment"), comment);
 	place_done(&p);
 }
 
