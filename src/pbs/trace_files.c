@@ -6,8 +6,10 @@
 #include "pbs/trace_files.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -79,4 +81,11 @@ bool trace_files(const char *dir, const struct pbs_id *id, const struct trace_op
 		  id->array ? "]" : "", o->server);
 	sbuf_add(out, lines.p, lines.n);
 	return true;
+}
+
+int trace_files_trouble(const char *dir)
+{
+	auto_free char *days = xasprintf("%s/accounting/pbs", dir);
+
+	return access(days, R_OK | X_OK) == 0 ? 0 : errno;
 }

@@ -8,6 +8,8 @@
 
 /* From DIR/accounting/pbs, a file a day.  False: nothing, or they are not ours to read. */
 bool trace_files(const char *dir, const struct pbs_id *id, const struct trace_options *o, struct sbuf *out);
+/* 0, or the errno with which they cannot be read at all. */
+int trace_files_trouble(const char *dir);
 /* One line of them, if it is about this job: "11/16/2026 09:59:10;S;380963.Ghead;user=...".  Pure. */
 bool trace_file_line(struct str line, const struct pbs_id *id, struct sbuf *out);
 

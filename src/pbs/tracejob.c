@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* tracejob.c - tracejob: what happened to a job, in the order of time */
 #include <ctype.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 
@@ -60,12 +61,31 @@ static json_t *find_events(struct pbs *p, const json_t *job)
 	return found;
 }
 
+/* Where it was looked for in vain is told: whose files they are is not the user's fault. */
 static bool find_past(struct tracejob *t, const struct pbs_id *id)
 {
 	auto_sbuf struct sbuf usual = SBUF(LIMIT_URL);
+	const char *dir;
 
 	default_data_dir(&usual);
-	return trace_files(t->dir ? t->dir : usual.p, id, &t->o, &t->out);
+	dir = t->dir ? t->dir : usual.p;
+	if (trace_files(dir, id, &t->o, &t->out))
+		return true;
+	if (strchr(t->without, 'A'))
+		return false;
+	switch (trace_files_trouble(dir)) {
+	case 0:
+		break;
+	case EACCES:
+		fprintf(stderr,
+			"tracejob: the accounts in %s are for root; rpt_detail shows what your jobs used this month\n",
+			dir);
+		break;
+	default:
+		fprintf(stderr, "tracejob: there are no accounts in %s: -p names the server's data directory\n", dir);
+		break;
+	}
+	return false;
 }
 
 static int trace(struct tracejob *t, const char *operand)

@@ -244,6 +244,7 @@ for c in qdel qhold qrls qrerun 'qsig -s KILL' 'qalter -N mine' 'qmsg hello' 'qm
 	like "not for others: $c" "$(b "$c $s; echo [\$?]")" '\[159\]$'
 done
 like "others see that it is there" "$(b "qstat $s")" "^$s +secret +$A "
+like "accounts are root's" "$(b "tracejob -p $T/main/data 7")" "^tracejob: the accounts in $T/main/data are for root; rpt_detail shows what your jobs used this month\$"
 unlike "but not what is in it" "$(b "qstat -f $s; qstat -f -x $s; qstat -F json -f $s; tracejob $n; curl -s --unix-socket \$STOKER_SOCKET 'http://x/apis/stoker.dev/v1/pbs/jobs?format=full'")" 'tell-nobody|confiden'
 raw() { b "curl -s -o out.txt -w '%{http_code}' --unix-socket \$STOKER_SOCKET $1; grep -cE 'tell-nobody|confiden' out.txt; rm -f out.txt" | tr '\n' ' '; }
 J=http://x/apis/stoker.dev/v1/namespaces
