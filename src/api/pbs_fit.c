@@ -44,8 +44,9 @@ static bool is_tighter(const struct room *a, const struct room *b)
 	return a->cpus != b->cpus ? a->cpus < b->cpus : a->memory < b->memory;
 }
 
+/* `alone`: what is left of the machine is for no other part. */
 static bool place(const struct pbs_req *r, const json_t *properties, const struct pbs_machine *machines, size_t n,
-		  struct room *rooms)
+		  struct room *rooms, bool alone)
 {
 	struct room *best = NULL;
 
@@ -55,7 +56,7 @@ static bool place(const struct pbs_req *r, const json_t *properties, const struc
 			best = &rooms[i];
 	if (!best)
 		return false;
-	best->cpus -= r->cpus;
+	best->cpus = alone ? -1 : best->cpus - r->cpus;
 	best->memory -= r->memory;
 	best->gpus -= r->shared ? 0 : r->gpus;
 	return true;
@@ -88,7 +89,7 @@ bool pbs_fits(const struct pbs_nodes *asked, const json_t *properties, const str
 	qsort(reqs, asked->n, sizeof(*reqs), by_need);
 	for (size_t i = 0; i < asked->n; i++)
 		for (int k = 0; k < reqs[i]->count; k++)
-			if (!place(reqs[i], properties, machines, n, rooms))
+			if (!place(reqs[i], properties, machines, n, rooms, asked->apart || asked->whole))
 				return false;
 	return true;
 }

@@ -171,6 +171,19 @@ static void add_properties(const struct pbs_order *o, const struct pbs_req *r, i
 		add_property(o, spec, json_string_value(json_array_get(hosts, (size_t)rank % n)));
 }
 
+/* -l place=scatter: on no node where another of the same job, or element, is. */
+static void keep_apart(const struct pbs_order *o, int index, json_t *spec)
+{
+	json_t *labels = json_pack("{s:s}", PBS_JOB_LABEL, jsonx_str_or(o->job, "metadata.name", ""));
+	json_t *terms = array_at(object_at(object_at(spec, "affinity"), "podAntiAffinity"),
+				 "requiredDuringSchedulingIgnoredDuringExecution");
+
+	if (index >= 0)
+		json_object_set_new(labels, PBS_INDEX_LABEL, jsonx_stringf("%d", index));
+	json_array_append_new(terms, json_pack("{s:s, s:{s:o}}", "topologyKey", "kubernetes.io/hostname",
+					       "labelSelector", "matchLabels", labels));
+}
+
 /* ---- a container ---- */
 
 static void add_env(json_t *env, const char *name, json_t *value)
@@ -293,6 +306,8 @@ static json_t *spec_of(const struct pbs_order *o, const struct pbs_req *r, int i
 	int64_t seconds;
 
 	add_properties(o, r, rank, spec);
+	if (o->nodes.apart && o->nodes.count > 1)
+		keep_apart(o, index, spec);
 	if (pbs_time_parse(jsonx_str_or(o->spec, "resources.walltime", ""), &seconds) && seconds > 0)
 		json_object_set_new(spec, "activeDeadlineSeconds", json_integer(seconds));
 	if (terminal) {
@@ -355,7 +370,7 @@ static json_t *notes_of(const struct pbs_order *o, int index, int rank, int run,
 				    jsonx_stringf("%lld", (long long)jsonx_int_or(o->spec, "priority", 0)));
 	if (jsonx_bool_or(o->spec, "runNow", false))
 		json_object_set_new(notes, "stoker.dev/run-now", json_string("true"));
-	if (jsonx_bool_or(o->spec, "nodeExclusive", false))
+	if (jsonx_bool_or(o->spec, "nodeExclusive", false) || o->nodes.whole)
 		json_object_set_new(notes, EXCLUSIVE_ANNOTATION, json_string("true"));
 	if (!jsonx_bool_or(o->spec, "rerunnable", true))
 		json_object_set_new(notes, "stoker.dev/rerun", json_string("false"));

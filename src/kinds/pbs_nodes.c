@@ -12,6 +12,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_arrange.h"
 #include "kinds/pbs_values.h"
 
 /* Of anything on one node; with PBS_NODES_MOST nodes, sums stay far from overflow. */
@@ -435,6 +436,10 @@ int pbs_nodes_of(const json_t *resources, struct pbs_nodes *ret, struct err *e)
 		return -1;
 	}
 	memory_of(resources, &n);
+	if (pbs_arrange(resources, &n, e) < 0) {
+		pbs_nodes_done(&n);
+		return -1;
+	}
 	*ret = n;
 	return 0;
 }

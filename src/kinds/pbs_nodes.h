@@ -39,6 +39,9 @@ struct pbs_nodes {
 	size_t n;
 	int count; /* nodes in all: nodect, PBS_NUM_NODES */
 	int tasks; /* lines of the node file: PBS_NP */
+	/* pbs_arrange.h: */
+	bool apart; /* each is to be another machine */
+	bool whole; /* which nobody else is to have */
 };
 
 /* ERR_INVALID says what is wrong with which part. */

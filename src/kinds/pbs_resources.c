@@ -7,6 +7,7 @@
 #include "kinds/pbs_resources.h"
 
 #include "base/mem.h"
+#include "kinds/pbs_arrange.h"
 #include "kinds/pbs_error.h"
 #include "kinds/pbs_nodes.h"
 #include "kinds/pbs_values.h"
@@ -27,7 +28,7 @@ static const struct {
 	{ "nice", PBS_NICE },        { "nodect", PBS_DERIVED },    { "nodes", PBS_NODES },
 	{ "nodeset", PBS_STRING },   { "ompthreads", PBS_INT },    { "opsys", PBS_STRING },
 	{ "other", PBS_STRING },     { "partition", PBS_STRING },  { "pcput", PBS_TIME },
-	{ "place", PBS_STRING },     { "procct", PBS_DERIVED },    { "pmem", PBS_SIZE },
+	{ "place", PBS_PLACE },      { "procct", PBS_DERIVED },    { "pmem", PBS_SIZE },
 	{ "pref", PBS_STRING },      { "procs", PBS_INT },         { "procs_bitmap", PBS_STRING },
 	{ "prologue", PBS_STRING },  { "pvmem", PBS_SIZE },        { "qos", PBS_STRING },
 	{ "queuejob", PBS_STRING },  { "select", PBS_SELECT },     { "signal", PBS_STRING },
@@ -75,6 +76,8 @@ static int check(enum pbs_type type, const char *value, char out[PBS_TEXT], stru
 	case PBS_NICE:
 		return str_int64(value, -20, 19, &number) ? 0
 							  : err_set(e, ERR_INVALID, "must be a number from -20 to 19");
+	case PBS_PLACE:
+		return pbs_arrange_check(value, e);
 	case PBS_NODES:
 		return nodes_check(value, pbs_nodes_parse, e);
 	case PBS_SELECT:

@@ -15,6 +15,7 @@ enum pbs_type {
 	PBS_NODES,
 	PBS_SELECT,
 	PBS_NICE,
+	PBS_PLACE,
 	PBS_DERIVED, /* the server's to set: nodect, neednodes */
 };
 

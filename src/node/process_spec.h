@@ -5,7 +5,8 @@
  *
  *	{"program": "/bin/bash", "args": ["-bash", "/var/spool/.../77.SC"], "env": ["A=b"], "cwd": "/home/u",
  *	 "user": {"uid", "gid", "additionalGids": [..], "umask"}, "rlimits": [{"type": "RLIMIT_AS", "soft", "hard"}],
- *	 "nice": 5,	 "stdout": "/home/u/n.o77", "stderr": "", "joined": "" | "stdout" | "stderr", "allowed": ["/bin/sh"]}
+ *	 "nice": 5, "stdout": "/home/u/n.o77", "stderr": "", "joined": "" | "stdout" | "stderr",
+ *	 "allowed": ["/bin/sh"]}
  *
  * program may be left out: it is args[0] then.  Output goes to the two files besides the log; both through one of them,
  * in the order in which they were written, if they are joined.  Where `allowed` is, it and its children can execute

@@ -160,6 +160,10 @@ END
 ended "$id"
 is "argv wins over directives" "$(cat "$(home $A)/$id.out")" "7,6 CST two words"
 is "the script's status" "$(job "$id" exit_status)" 3
+is "one machine is not two" "$(a 'echo true | qsub -l select=2:ncpus=1,place=scatter; echo [$?]' | tail -n 1)" '[190]'
+submit "-l select=1:ncpus=1+2:mpiprocs=2,place=pack -j oe -o pack" <<<'echo $PBS_NP $PBS_NUM_NODES $(sort -u $PBS_NODEFILE)'
+ended "$id"
+like "all in one place" "$(cat "$(home $A)/p/pack") $(job "$id" exec_host)" '^5 1 G102 G102/[0-9,-]+$'
 is "small letters are other letters" "$(a 'qsub -l nodes=1:gpus=1:s myjob.pbs; echo [$?]')" \
 	"qsub: submit error (Job exceeds queue resource limits MSG=cannot locate feasible nodes (nodes file is empty, all systems are busy, or no nodes have the requested feature))
 [190]"

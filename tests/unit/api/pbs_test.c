@@ -198,6 +198,10 @@ TEST("nodes that could never hold a job refuse it; without nodes nobody knows")
 		{ "1:S','mem':'33gb", CANNOT },
 		{ "1:ppn=2','pmem':'32gb", "" },
 		{ "1:ppn=2','pmem':'33gb", CANNOT },
+		{ "2','place':'scatter", "" },
+		{ "3','place':'scatter", CANNOT },
+		{ "2:gpus=8','place':'pack", CANNOT },
+		{ "3','place':'excl", CANNOT },
 		{ "1:ppn=16','pmem':'7000000000gb", CANNOT },
 	};
 

@@ -79,6 +79,23 @@ TEST("there is no record of who set which field of a job's pod")
 	CHECK_INT(json_object_size(json_array_get(record, 0)), 0);
 }
 
+TEST("parts of a job that is scattered keep away from each other")
+{
+	json_auto_t *pod = pod_for("{'script':'x','resources':{'select':'2','place':'scatter:excl'}}", 3, 1, 0);
+	json_auto_t *lone = pod_for("{'script':'x','resources':{'select':'1','place':'scatter'}}", PBS_PLAIN, 0, 0);
+	const json_t *term = json_array_get(
+		jsonx_at(pod, "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"), 0);
+	const json_t *labels = jsonx_at(term, "labelSelector.matchLabels");
+
+	CHECK_STR(jsonx_str(term, "topologyKey"), "kubernetes.io/hostname");
+	CHECK_INT(json_object_size(labels), 2);
+	CHECK_STR(json_string_value(json_object_get(labels, PBS_JOB_LABEL)), "7");
+	CHECK_STR(json_string_value(json_object_get(labels, PBS_INDEX_LABEL)), "3");
+	CHECK_STR(json_string_value(note(pod, "stoker.dev/exclusive")), "true");
+	CHECK(!jsonx_at(lone, "spec.affinity"));
+	CHECK(!note(lone, "stoker.dev/exclusive"));
+}
+
 TEST("what the scheduler is told of a job's order goes with its pods")
 {
 	json_auto_t *pod = pod_for("{'script':'x','priority':5,'runNow':true,'rerunnable':false,'runHosts':['G9'],"

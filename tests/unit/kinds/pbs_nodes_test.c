@@ -19,7 +19,7 @@ static void shown(const struct pbs_nodes *n, struct sbuf *out)
 		for (size_t k = 0; k < r->nprops; k++)
 			sbuf_addf(out, ":%s", r->props[k]);
 	}
-	sbuf_addf(out, " %d/%d", n->count, n->tasks);
+	sbuf_addf(out, " %d/%d%s%s", n->count, n->tasks, n->apart ? " apart" : "", n->whole ? " whole" : "");
 }
 
 struct row {
@@ -156,6 +156,20 @@ TEST("a job's resources say what it asks for in all")
 		{ "{\"nodes\":\"3\",\"mem\":\"10b\"}", "3*1/1/0@4 3/3" },
 		{ "{\"nodes\":\"2:ppn=3+1\",\"pmem\":\"2kb\"}", "2*3/3/0@6144+1*1/1/0@2048 3/7" },
 		{ "{\"select\":\"1:mem=1kb+1\",\"mem\":\"4kb\"}", "1*1/1/0@1024+1*1/1/0@2048 2/2" },
+		{ "{\"select\":\"2\",\"place\":\"free\"}", "2*1/1/0 2/2" },
+		{ "{\"select\":\"2\",\"place\":\"scatter\"}", "2*1/1/0 2/2 apart" },
+		{ "{\"select\":\"2\",\"place\":\"vscatter:exclhost:group=rack\"}", "2*1/1/0 2/2 apart whole" },
+		{ "{\"select\":\"2\",\"place\":\"excl\"}", "2*1/1/0 2/2 whole" },
+		{ "{\"select\":\"1\",\"place\":\"pack:shared\"}", "1*1/1/0 1/1" },
+		{ "{\"select\":\"2:ngpus=1:ncpus=2:mpiprocs=2:mem=1kb+3:ncpus=1:host=G1\",\"place\":\"pack\"}",
+		  "1*7/7/2@2048:G1 1/7" },
+		{ "{\"nodes\":\"1\",\"naccesspolicy\":\"SingleJob\"}", "1*1/1/0 1/1 whole" },
+		{ "{\"nodes\":\"1\",\"naccesspolicy\":\"shared\"}", "1*1/1/0 1/1" },
+		{ "{\"select\":\"2\",\"place\":\"wide\"}", NULL },
+		{ "{\"select\":\"2\",\"place\":\"pack:scatter\"}", NULL },
+		{ "{\"select\":\"2\",\"place\":\"\"}", NULL },
+		{ "{\"select\":\"2\",\"place\":\"pack:\"}", NULL },
+		{ "{\"select\":\"2\",\"place\":\"group=\"}", NULL },
 		{ "{\"nodes\":\"2\",\"ncpus\":\"4\"}", NULL },
 		{ "{\"nodes\":\"1\",\"procs\":\"4\"}", NULL },
 		{ "{\"nodes\":\"1:gpus=1\",\"gpus\":\"1\"}", NULL },
