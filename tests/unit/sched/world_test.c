@@ -514,6 +514,45 @@ TEST("world: who is refused for its labels stands in nobody's way")
 	lab_done(&l);
 }
 
+static void add_host(struct lab *l, const char *name)
+{
+	auto_free char *text = xasprintf("{'metadata':{'name':'%s','labels':{'host':'%s'}},'status':{'allocatable':{"
+					 "'pods':'9','nvidia.com/gpu':'4'},'conditions':[{'type':'Ready','status':"
+					 "'True'}]}}",
+					 name, name);
+	json_auto_t *node = sample_json(text);
+
+	world_set_node(l->w, node);
+}
+
+TEST("world: a gang whose members keep away from each other waits for as many nodes")
+{
+	struct lab l = lab_new(0, 0);
+	struct work_facts f = { .key = "lab/gang",
+				.queue = "batch",
+				.user = "anna",
+				.group = "",
+				.submitted_ms = l.now,
+				.walltime_ms = WALLTIME_NONE,
+				.size = 2 };
+	json_auto_t *pod = sample_json(
+		"{'metadata':{'namespace':'lab','labels':{'job':'7'}},'spec':{'containers':[{'name':'c','resources':{"
+		"'requests':{'nvidia.com/gpu':'1'}}}],'affinity':{'podAntiAffinity':{"
+		"'requiredDuringSchedulingIgnoredDuringExecution':[{'topologyKey':'host','labelSelector':{'matchLabels'"
+		":"
+		"{'job':'7'}}}]}}}}");
+	struct work *gang = world_work(l.w, &f);
+
+	work_member(l.w, gang, "0", space_shape(world_space(l.w), pod));
+	work_member(l.w, gang, "1", space_shape(world_space(l.w), pod));
+	add_host(&l, "a");
+	CHECK_STR(pass(&l), "");
+	add_host(&l, "b");
+	CHECK_STR(pass(&l), "lab/gang");
+	CHECK_INT(gang->nbound, 2);
+	lab_done(&l);
+}
+
 TEST("world: who ends soon, or has just begun, is waited for if that is enough, and else evicted")
 {
 	struct world_config config = WORLD_CONFIG;
