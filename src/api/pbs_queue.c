@@ -112,7 +112,24 @@ static int check_sort(const struct pbs_entry *n, const struct queue_known *q, st
 
 /* ---- who ---- */
 
-static bool in_group(void *arg, const char *group)
+/* A name with or without its domain, or *.domain. */
+static bool is_host(const char *pattern, const char *host)
+{
+	size_t n = strlen(pattern), m = strlen(host);
+
+	if (*pattern == '*')
+		return m + 1 >= n && strcasecmp(host + m - (n - 1), pattern + 1) == 0;
+	return strcasecmp(pattern, host) == 0 ||
+	       (!strchr(pattern, '.') && strcspn(host, ".") == n && strncasecmp(pattern, host, n) == 0);
+}
+
+static bool on_host(void *arg, const char *pattern)
+{
+	return is_host(pattern, ((const struct pbs_entry *)arg)->host);
+}
+
+/* Any group of this machine, or that the caller came with. */
+static bool in_some_group(void *arg, const char *group)
 {
 	const struct pbs_entry *n = arg;
 	struct err e = ERR_INIT;
@@ -122,10 +139,28 @@ static bool in_group(void *arg, const char *group)
 	       (streq(n->owner, n->req->caller->user) && caller_in_group(n->req->caller, group));
 }
 
+/* The group it runs in; who has none on this machine has those that he came with. */
+static bool in_group(void *arg, const char *group)
+{
+	const struct pbs_entry *n = arg;
+	struct err e = ERR_INIT;
+	const struct account *acc = accounts_find(api_accounts(n->api), n->owner, &e);
+	const char *chosen = json_string_value(json_array_get(json_object_get(n->spec, "groupList"), 0));
+	struct str own = str_of(chosen ? chosen : acc ? acc->group : "");
+
+	if (!own.n)
+		return in_some_group(arg, group);
+	own.n = chosen ? strcspn(chosen, "@") : own.n;
+	return str_eq(own, group);
+}
+
 /* Whether the list of that name, if there is one, lets the owner in. */
 static bool lets_in(struct pbs_entry *n, const struct queue_known *q, const char *list)
 {
-	struct queue_visitor visitor = { .user = n->owner, .in_group = in_group, .arg = n };
+	bool sloppy = jsonx_bool_or(q->spec, "acl.groupSloppy", false);
+	struct queue_visitor visitor = {
+		.user = n->owner, .in_group = sloppy ? in_some_group : in_group, .on_host = on_host, .arg = n
+	};
 	json_t *names = json_object_get(json_object_get(q->spec, "acl"), list);
 	json_auto_t *acl = json_pack("{s:O*}", list, names);
 	auto_sbuf struct sbuf why = SBUF(LIMIT_STATUS_TEXT);
@@ -156,17 +191,6 @@ static int check_users(struct pbs_entry *n, const struct queue_known *q, struct 
 	if (lets_in(n, q, "users") || (enough(q) && lets_in(n, q, "groups")))
 		return 0;
 	return refuse(n, q, PBSE_PERM, "user ACL rejected the submitting user", e);
-}
-
-/* A name with or without its domain, or *.domain. */
-static bool is_host(const char *pattern, const char *host)
-{
-	size_t n = strlen(pattern), m = strlen(host);
-
-	if (*pattern == '*')
-		return m + 1 >= n && strcasecmp(host + m - (n - 1), pattern + 1) == 0;
-	return strcasecmp(pattern, host) == 0 ||
-	       (!strchr(pattern, '.') && strcspn(host, ".") == n && strncasecmp(pattern, host, n) == 0);
 }
 
 static int check_hosts(struct pbs_entry *n, const struct queue_known *q, struct err *e)

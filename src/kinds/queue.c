@@ -49,6 +49,8 @@ static const struct field acl_fields[] = {
 	FL(0, "users", STRING, .flags = FIELD_SET, .doc = "Users who may submit; -name keeps one out. All without."),
 	FL(0, "groups", STRING, .flags = FIELD_SET, .doc = "Groups whose members may submit. All without."),
 	FL(0, "hosts", STRING, .flags = FIELD_SET, .doc = "Hosts from which one may submit. All without."),
+	F(0, "groupSloppy", BOOL,
+	  .doc = "Whether all groups of a PBS job's user count rather than the one it runs in. Of others all do."),
 	F(0, "anyOf", BOOL, .doc = "Whether it is enough to be in one of the lists rather than in each."),
 };
 

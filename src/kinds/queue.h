@@ -21,10 +21,12 @@
 struct queue_visitor {
 	const char *user;
 	bool (*in_group)(void *arg, const char *group);
+	/* Whether it comes from a host of that name; NULL: nobody knows where it comes from, and any name is right. */
+	bool (*on_host)(void *arg, const char *pattern);
 	void *arg;
 };
 /* Whether spec.acl, which may be NULL, lets the visitor in; otherwise the rule that does not: "user ben is not in
- * acl.users".  -name keeps one out, +name is name, what follows an @ is left out. */
+ * acl.users".  -name keeps one out, +name is name; after an @ stands from where. */
 bool queue_acl_allows(const json_t *acl, const struct queue_visitor *v, struct sbuf *ret_why);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* queue_acl.c - see queue.h
  *
- * A list that only keeps some out lets all others in.  Hosts are for who submits from one (PBS); here nobody does.
+ * A list that only keeps some out lets all others in.  Hosts are for who submits from one (PBS); others come from
+ * anywhere.
  */
 #include "base/jsonx.h"
 #include "base/mem.h"
@@ -19,6 +20,16 @@ static bool is_member(const struct queue_visitor *v, const char *name)
 	return v->in_group(v->arg, name);
 }
 
+/* "*@g1": an entry is about who it names, and from where. */
+static bool is_meant(const char *entry, const struct queue_visitor *v,
+		     bool (*is)(const struct queue_visitor *v, const char *name))
+{
+	size_t n = strcspn(entry, "@");
+	auto_free char *name = xstrndup(entry, n);
+
+	return (streq(name, "*") || is(v, name)) && (!entry[n] || !v->on_host || v->on_host(v->arg, entry + n + 1));
+}
+
 /* An entry that keeps out is stronger than one that lets in. */
 static enum verdict look_up(const json_t *list, const struct queue_visitor *v,
 			    bool (*is)(const struct queue_visitor *v, const char *name))
@@ -31,9 +42,7 @@ static enum verdict look_up(const json_t *list, const struct queue_visitor *v,
 	json_array_foreach ((json_t *)list, i, item) {
 		const char *text = json_string_value(item);
 		bool out = *text == '-';
-		auto_free char *name =
-			xstrndup(text + (out || *text == '+'), strcspn(text, "@") - (out || *text == '+'));
-		bool hit = streq(name, "*") || is(v, name);
+		bool hit = is_meant(text + (out || *text == '+'), v, is);
 
 		if (out && hit)
 			return KEPT_OUT;

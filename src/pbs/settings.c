@@ -42,7 +42,7 @@ const struct setting queue_settings[] = {
 	{ "enabled",             "spec.enabled",                  SETTING_BOOL },
 	{ "started",             "spec.started",                  SETTING_BOOL },
 	{ "resources_available", "",                              SETTING_KEPT },
-	{ "acl_group_sloppy",    "",                              SETTING_KEPT },
+	{ "acl_group_sloppy",    "spec.acl.groupSloppy",          SETTING_BOOL },
 	{ "route_held_jobs",     "",                              SETTING_KEPT },
 	{ "route_waiting_jobs",  "",                              SETTING_KEPT },
 	{ "route_retry_time",    "",                              SETTING_KEPT },

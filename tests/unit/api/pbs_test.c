@@ -136,6 +136,16 @@ TEST("queues refuse in the words of Torque")
 		  "PBS 15007: Unauthorized Request  MSG=user ACL rejected the submitting user: user daemon@g2.lab, "
 		  "queue q" },
 		{ "'acl':{'users':['anna'],'groups':['daemon'],'anyOf':true}", "'name':'x'", "" },
+		{ "'acl':{'users':['daemon@g1']}", "'submitHost':'g1.lab'", "" },
+		{ "'acl':{'users':['daemon@*.lab']}", "'submitHost':'g1.lab'", "" },
+		{ "'acl':{'users':['-daemon@g2']}", "'submitHost':'g1'", "" },
+		{ "'acl':{'users':['daemon@g2']}", "'submitHost':'g1'",
+		  "PBS 15007: Unauthorized Request  MSG=user ACL rejected the submitting user: user daemon@g1, queue "
+		  "q" },
+		{ "'acl':{'groups':['daemon']}", "'name':'x'", "" },
+		{ "'acl':{'groups':['system:authenticated']}", "'name':'x'",
+		  "PBS 15007: Unauthorized Request  MSG=group ACL is not satisfied: user daemon@localhost, queue q" },
+		{ "'acl':{'groups':['system:authenticated'],'groupSloppy':true}", "'name':'x'", "" },
 		{ "'acl':{'users':['-daemon']}", "'name':'x'",
 		  "PBS 15007: Unauthorized Request  MSG=user ACL rejected the submitting user: user daemon@localhost, "
 		  "queue q" },
