@@ -150,6 +150,9 @@ int pbs_state(struct api *api, const json_t *job, char *ret, struct err *e)
 	bool begun = false;
 
 	*ret = *jsonx_str_or(job, "status.state", "Q");
+	/* Its controller may not have seen it yet. */
+	if (*ret == 'Q' && !streq(jsonx_str_or(job, "spec.hold", "n"), "n"))
+		*ret = 'H';
 	if (runs(*ret) || *ret == 'C')
 		return 0;
 	if (pbs_begun_all(api, job, find_one, &begun, e) < 0)
@@ -164,9 +167,26 @@ static int check_requests(const json_t *spec, const json_t *old, char state, str
 	if (differ(spec, old, "rerunAfter") && !jsonx_bool_or(old, "rerunnable", true))
 		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_NORERUN, NULL);
 	if ((differ(spec, old, "rerunAfter") && !runs(state)) ||
+	    (differ(spec, old, "runNow") && jsonx_bool_or(spec, "runNow", false) && strchr("HW", state)) ||
 	    (differ(spec, old, "suspend") && jsonx_bool_or(spec, "suspend", false) && !runs(state)) ||
 	    (differ(spec, old, "queue") && (runs(state) || state == 'T')))
 		return pbs_error_state(e, state);
+	return 0;
+}
+
+/* Where qrun wants a job, or elements of it. */
+static int check_hosts(struct api *api, const json_t *spec, const json_t *old, struct err *e)
+{
+	json_t *entry;
+	size_t i;
+
+	if (differ(spec, old, "runHosts") && pbs_check_hosts(api, json_object_get(spec, "runHosts"), e) < 0)
+		return -1;
+	if (!differ(spec, old, "elements"))
+		return 0;
+	json_array_foreach (json_object_get(spec, "elements"), i, entry)
+		if (pbs_check_hosts(api, json_object_get(entry, "runHosts"), e) < 0)
+			return -1;
 	return 0;
 }
 
@@ -266,7 +286,7 @@ int pbs_change_admit(struct api *api, const struct api_request *req, json_t *obj
 	if (state == 'C')
 		return pbs_error_state(e, state);
 	if (check_requests(spec, was, state, e) < 0 || check_array(spec, was, e) < 0 ||
-	    pbs_elements_admit(api, c, old, spec, e) < 0)
+	    pbs_elements_admit(api, c, old, spec, e) < 0 || check_hosts(api, spec, was, e) < 0)
 		return -1;
 	return runs(state) ? check_running(api, c, spec, was, e) : 0;
 }

@@ -6,6 +6,7 @@
 #include "api/object.h"
 #include "api/pbs_parts.h"
 #include "base/jsonx.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "kinds/quantity.h"
 
@@ -82,6 +83,28 @@ int pbs_machines(struct api *api, const struct pbs_machine **ret, size_t *ret_n,
 	}
 	*ret = p->machines;
 	*ret_n = p->nmachines;
+	return 0;
+}
+
+int pbs_check_hosts(struct api *api, const json_t *hosts, struct err *e)
+{
+	const struct pbs_machine *machines;
+	json_t *v;
+	size_t n, i;
+
+	if (pbs_machines(api, &machines, &n, e) < 0)
+		return -1;
+	json_array_foreach ((json_t *)hosts, i, v) {
+		auto_sbuf struct sbuf name = SBUF(LIMIT_URL);
+		bool known = false;
+
+		pbs_node_name(json_string_value(v), &name);
+		for (size_t k = 0; k < n && !known; k++)
+			known = streq(machines[k].name, name.p ? name.p : "");
+		if (!known)
+			return pbs_error_set(e, ERR_INVALID, PBSE_UNKNODE, "cannot locate specified node %.250s",
+					     json_string_value(v));
+	}
 	return 0;
 }
 

@@ -75,6 +75,8 @@ bool pbs_fits(const struct pbs_nodes *asked, const json_t *properties, const str
 
 /* --- pbs_machines.c --- */
 int pbs_machines(struct api *api, const struct pbs_machine **ret, size_t *ret_n, struct err *e);
+/* 15064 if one of the names is no node's. */
+int pbs_check_hosts(struct api *api, const json_t *hosts, struct err *e);
 void pbs_machines_forget(struct pbs *p);
 
 /* --- pbs_queue.c --- */

@@ -246,7 +246,14 @@ is "an operator stops and starts queues" "$(said $OPER qstop batch)$(said $OPER 
 is "and takes nodes out of use" "$(said $OPER qmgr -c "s n $NODE state = offline")$(said $OPER qmgr -c "s n $NODE state = free")" "[0][0]"
 is "but sets no limits" "$(said $OPER qmgr -c 's q batch max_running = 1')" "qmgr obj=batch svr=default: Unauthorized Request  MSG=operation not permitted
 [2]"
-is "qrun" "$(said $OPER qrun -H "$NODE" "$w3") $(spec "$w3" '[.runNow,.runHosts]')" "[0] [true,[\"$NODE\"]]"
+Q 's s scheduling = false' >/dev/null
+w4=$(submit)
+is "qrun is not on a node that is none" "$(said $OPER qrun -H nosuch "$w4")" "qrun: Unknown node  MSG=cannot locate specified node nosuch $w4
+[216]"
+is "nor of what is held" "$(said $OPER qrun "$w3")" "qrun: Request invalid for state of job MSG=invalid state for job - HELD $w3
+[170]"
+is "qrun" "$(said $OPER qrun -H "$NODE" "$w4") $(spec "$w4" '[.runNow,.runHosts]')" "[0] [true,[\"$NODE\"]]"
+Q 's s scheduling = true' >/dev/null
 is "qdel of all, by an operator" "$(said $OPER qdel all)" "[0]"
 ok "ends everyone's" state "$w2" C
 like "--help" "$(said $ALICE qdel --help)" '^usage: qdel '

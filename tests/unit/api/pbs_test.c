@@ -419,6 +419,13 @@ TEST("who may change what of a job, and when")
 		{ "Q", &root, "'hold':'n'", "" },
 		{ "Q", &daemon_user, "'hold':'s'", DENIED },
 		{ "Q", &daemon_user, "'runNow':true", DENIED },
+		{ "Q", &ci, "'runNow':true,'runHosts':['g1','g2']",
+		  "PBS 15064: Unknown node  MSG=cannot locate specified node g2" },
+		{ "H", &ci, "'runNow':true",
+		  "PBS 15018: Request invalid for state of job MSG=invalid state for job - HELD" },
+		{ "W", &ci, "'runNow':true",
+		  "PBS 15018: Request invalid for state of job MSG=invalid state for job - WAITING" },
+		{ "Q", &ci, "'runNow':true,'runHosts':['G1']", "" },
 		{ "Q", &daemon_user, "'env':{'A':'b'}", "" },
 		{ "Q", &ci, "'env':{'A':'c'}", owners },
 		{ "Q", &daemon_user, "'suspend':true",
@@ -449,6 +456,7 @@ TEST("who may change what of a job, and when")
 
 	settings(&s, "'operators':['ci@*']");
 	make_queue(&s, "q2", "");
+	make_node(&s, "g1", "", "'cpu':'16'");
 	CHECK_STR(refusal(&s, &daemon_user, "'name':'a'"), "");
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
 		set_state(&s, "1", rows[i].state);
