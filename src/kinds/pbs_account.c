@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_element.h"
 #include "kinds/pbs_nodes.h"
 
 void pbs_account_add(struct sbuf *out, const char *key, const char *value)
@@ -82,6 +83,30 @@ static void add_owner(struct sbuf *out, const json_t *job)
 	pbs_account_add(out, "owner", owner);
 }
 
+/* What Torque 6 says of the hosts: G1/0-1,3+G2/0 is four slots on two. */
+static void add_hosts(struct sbuf *out, const char *hosts)
+{
+	struct str rest = str_of(hosts), part, last = { 0 };
+	int64_t slots = 0, nodes = 0;
+
+	while (rest.n && str_split(&rest, '+', &part)) {
+		auto_free char *text = xstrndup(part.p, part.n);
+		char *slash = strchr(text, '/');
+		struct pbs_set set = { 0 };
+		struct str host = { part.p, slash ? (size_t)(slash - text) : part.n };
+
+		pbs_element_read(slash ? slash + 1 : NULL, &set);
+		slots += slash ? (int64_t)pbs_set_count(&set) : 1;
+		nodes += host.n != last.n || strncmp(host.p, last.p, host.n) != 0;
+		last = host;
+		pbs_set_done(&set);
+	}
+	if (!*hosts)
+		return;
+	add_number(out, "total_execution_slots", slots);
+	add_number(out, "unique_node_count", nodes);
+}
+
 void pbs_account_text(const json_t *job, const json_t *run, const struct pbs_account_end *end, struct sbuf *out)
 {
 	int64_t queued = moment(job, "status.queueTime");
@@ -108,6 +133,7 @@ void pbs_account_text(const json_t *job, const json_t *run, const struct pbs_acc
 		return;
 	if (session)
 		add_number(out, "session", session);
+	add_hosts(out, jsonx_str_or(run, "execHost", ""));
 	add_moment(out, "end", end->at);
 	if (end->has_exit)
 		add_number(out, "Exit_status", end->exit);

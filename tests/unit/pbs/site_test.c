@@ -204,8 +204,9 @@ TEST("a job's life is told in order, from all sources")
 	o.since = 1729994460;
 	trace_job(job, events, &o, &out);
 	CHECK(strstr(out.p, "10/27/2024 02:03:00  A    user=u jobname=n queue=batch ctime=1729994400 qtime=1729994400 "
-			    "start=1729994460 owner=u@gwork exec_host=g102/0 Resource_List.nodect=1 end=1729994580 "
-			    "Exit_status=0 resources_used.cput=00:00:07\n"));
+			    "start=1729994460 owner=u@gwork exec_host=g102/0 Resource_List.nodect=1 "
+			    "total_execution_slots=1 unique_node_count=1 end=1729994580 Exit_status=0 "
+			    "resources_used.cput=00:00:07\n"));
 	CHECK(!strstr(out.p, "02:00:00"));
 	sbuf_done(&out);
 }
