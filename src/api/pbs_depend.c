@@ -123,6 +123,8 @@ int pbs_depend_check(struct api *api, json_t *spec, const char *owner, struct er
 		const char *type = jsonx_str_or(d, "type", "");
 		bool counts = streq(type, "on") || streq(type, "synccount");
 
+		if (streq(type, "runone"))
+			return pbs_error_set(e, ERR_INVALID, PBSE_BADDEPEND, "runone is not supported here");
 		if (counts && jsonx_int_or(d, "count", 0) < 1)
 			return pbs_error_set(e, ERR_INVALID, PBSE_BADDEPEND, "%s needs a count", type);
 		if (!counts && !json_array_size(json_object_get(d, "jobs")))

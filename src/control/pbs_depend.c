@@ -18,6 +18,7 @@ struct type {
 	enum need need;
 	bool before; /* it is the other one that waits */
 	bool array;  /* a number of elements may be said */
+	bool sync;   /* both start together */
 };
 
 static const struct type types[] = {
@@ -29,6 +30,7 @@ static const struct type types[] = {
 	{ "afternotokarray", NEED_NOTOK, false, true }, { "afteranyarray", NEED_END, false, true },
 	{ "beforestartarray", NEED_START, true, true }, { "beforeokarray", NEED_OK, true, true },
 	{ "beforenotokarray", NEED_NOTOK, true, true }, { "beforeanyarray", NEED_END, true, true },
+	{ "syncwith", NEED_START, .sync = true },
 };
 
 static const struct type *type_of(const json_t *dependency)
@@ -261,24 +263,6 @@ static enum pbs_verdict judge_target(const struct judging *j, const struct targe
 	return same_owner && waits_on(other) && *jsonx_str_or(other, "status.state", "Q") != 'C' ? PBS_MET : PBS_NEVER;
 }
 
-static void judge_named(const struct judging *j, const struct type *type, const json_t *dependency)
-{
-	json_t *text;
-	size_t i;
-
-	json_array_foreach (json_object_get(dependency, "jobs"), i, text) {
-		const char *id = json_string_value(text);
-		struct target t;
-
-		if (!id || !target_of(id, &t))
-			blame(j, PBS_NEVER, "depends on", id ? id : "", ", which is no job");
-		else if (type->before)
-			blame(j, judge_target(j, &t), "is to go before job", id, ", which does not wait for it");
-		else
-			blame(j, judge_after(j, type, &t), "waits until job", id, waits_for[type->need]);
-	}
-}
-
 /* What a job that names this one with before* has done for it. */
 static void hear_from(const struct judging *j, const json_t *other)
 {
@@ -309,6 +293,73 @@ static void hear_from(const struct judging *j, const json_t *other)
 			else if (!noted(j, key))
 				blame(j, verdict == PBS_NEVER ? PBS_NEVER : PBS_MET, "waits for job", id, "");
 		}
+	}
+}
+
+static bool names(const json_t *job, const char *type, int64_t number)
+{
+	json_t *d;
+	json_t *text;
+	size_t i;
+	size_t k;
+
+	json_array_foreach (jsonx_at(job, "spec.dependencies"), i, d)
+		json_array_foreach (json_object_get(d, "jobs"), k, text) {
+			struct target t;
+
+			if (str_same(jsonx_str(d, "type"), type) && json_is_string(text) &&
+			    target_of(json_string_value(text), &t) && t.number == number)
+				return true;
+		}
+	return false;
+}
+
+/* The first of a set: it waits until the others are there. */
+static void judge_sync_count(const struct judging *j, int64_t wanted)
+{
+	char left[24];
+
+	for (size_t i = 0; i < j->others->nbefore; i++)
+		wanted -= *jsonx_str_or(j->others->before[i], "status.state", "Q") != 'C' &&
+			  names(j->others->before[i], "syncwith", j->number);
+	snprintf(left, sizeof(left), "%lld", (long long)wanted);
+	blame(j, wanted > 0 ? PBS_WAITS : PBS_MET, "waits for", left, " more of the jobs that are to start with it");
+}
+
+/* The others: they may start as soon as the first of them may. */
+static enum pbs_verdict judge_sync_with(const struct judging *j, const struct target *t)
+{
+	const json_t *other = j->others->find(j->others->arg, t->number);
+	json_t *d;
+	size_t i;
+	bool counts = false;
+
+	json_array_foreach (jsonx_at(other, "spec.dependencies"), i, d)
+		counts |= str_same(jsonx_str(d, "type"), "synccount");
+	if (!counts)
+		return PBS_NEVER;
+	if (jsonx_int_or(other, "status.startCount", 0) > 0 || json_object_get(jsonx_at(other, "status.parents"), MET))
+		return PBS_MET;
+	return *jsonx_str_or(other, "status.state", "Q") == 'C' ? PBS_NEVER : PBS_WAITS;
+}
+
+static void judge_named(const struct judging *j, const struct type *type, const json_t *dependency)
+{
+	json_t *text;
+	size_t i;
+
+	json_array_foreach (json_object_get(dependency, "jobs"), i, text) {
+		const char *id = json_string_value(text);
+		struct target t;
+
+		if (!id || !target_of(id, &t))
+			blame(j, PBS_NEVER, "depends on", id ? id : "", ", which is no job");
+		else if (type->sync)
+			blame(j, judge_sync_with(j, &t), "waits until job", id, " may start with it");
+		else if (type->before)
+			blame(j, judge_target(j, &t), "is to go before job", id, ", which does not wait for it");
+		else
+			blame(j, judge_after(j, type, &t), "waits until job", id, waits_for[type->need]);
 	}
 }
 
@@ -347,6 +398,8 @@ void pbs_judge(const json_t *job, const struct pbs_others *others, struct pbs_ju
 			judge_named(&j, type, d);
 		else if (str_same(jsonx_str(d, "type"), "on"))
 			judge_on(&j, jsonx_int_or(d, "count", 0));
+		else if (str_same(jsonx_str(d, "type"), "synccount"))
+			judge_sync_count(&j, jsonx_int_or(d, "count", 0));
 	}
 	if (ret->verdict == PBS_MET)
 		note(&j, MET, jsonx_string(hash));

@@ -171,8 +171,9 @@ static const struct {
 	{ "beforeok:1", "1:Q", PBS_NEVER, "1" },
 	{ "beforeok:1", "1:C0", PBS_NEVER, "1" },
 	{ "beforeany:1", "", PBS_NEVER, "1" },
+	{ "syncwith:1", "1:Q", PBS_NEVER, "1" },
 	/* What is not done is no obstacle. */
-	{ "syncwith:1", "1:Q", PBS_MET, "" },
+	{ "runone:1", "1:Q", PBS_MET, "" },
 };
 
 static json_t *dependencies(const char *text)
@@ -304,4 +305,45 @@ TEST("the book knows jobs by number, who asks for them, and how they ended")
 	CHECK_INT(pbs_book_find(&b, 1)->asking.n, 0);
 	CHECK(!pbs_book_find(&b, 3));
 	pbs_book_done(&b);
+}
+
+TEST("jobs that are to start together wait for each other")
+{
+	struct world w = { .jobs = json_object(), .gone = json_object() };
+	json_t *first = job_named("1"), *second = job_named("2"), *third = job_named("3");
+	struct pbs_judgement j;
+	/* Who is there, whether the first has been let go, and what the first and the second may do. */
+	static const struct {
+		size_t there;
+		const char *state, *parents;
+		enum pbs_verdict one, two;
+	} turns[] = {
+		{ 0, "Q", "{}", PBS_WAITS, PBS_WAITS }, { 1, "Q", "{}", PBS_WAITS, PBS_WAITS },
+		{ 2, "Q", "{}", PBS_MET, PBS_WAITS },   { 2, "Q", "{\"met\":\"x\"}", PBS_MET, PBS_MET },
+		{ 2, "C", "{}", PBS_MET, PBS_NEVER },
+	};
+
+	jsonx_set_new(first, "spec.dependencies", json_pack("[{s:s, s:i}]", "type", "synccount", "count", 2));
+	jsonx_set_new(second, "spec.dependencies", dependencies("syncwith:1"));
+	jsonx_set_new(third, "spec.dependencies", dependencies("syncwith:1"));
+	json_object_set_new(w.jobs, "1", first);
+	json_object_set_new(w.jobs, "2", second);
+	json_object_set_new(w.jobs, "3", third);
+	for (size_t i = 0; i < ARRAY_SIZE(turns); i++) {
+		w.before[0] = second;
+		w.before[1] = third;
+		w.nbefore = turns[i].there;
+		jsonx_set_new(first, "status.state", json_string("H"));
+		jsonx_set_new(first, "status.parents", json_object());
+		j = judge(&w, first);
+		CHECK_INT(j.verdict, turns[i].one);
+		pbs_judgement_done(&j);
+		w.nbefore = 0;
+		jsonx_set_new(first, "status.state", json_string(turns[i].state));
+		jsonx_set_new(first, "status.parents", json_loads(turns[i].parents, 0, NULL));
+		j = judge(&w, second);
+		CHECK_INT(j.verdict, turns[i].two);
+		pbs_judgement_done(&j);
+	}
+	world_done(&w);
 }
