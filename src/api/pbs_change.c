@@ -51,6 +51,7 @@ static const struct {
 	{ "project", RUNNING },
 	{ "rank", RUNNING },
 	{ "rerunAfter", RUNNING },
+	{ "rerunMessage", RUNNING },
 	{ "rerunnable", RUNNING },
 	{ "resources", RUNNING }, /* less of some; see check_running_resources() */
 	{ "runHosts", RUNNING | STRONG },

@@ -328,6 +328,15 @@ static void add_in_turn(struct elements *x, struct next *n)
 		add_next(x, n, index);
 }
 
+/* Those that may wait as pods at once (-i). */
+static int64_t idle_most(const struct elements *x)
+{
+	int64_t most;
+
+	return str_int64(jsonx_str_or(x->w->spec, "attributes.idle_slot_limit", ""), 1, INT32_MAX, &most) ? most
+													  : INT32_MAX;
+}
+
 /* Units that wait keep their pods as long as there are slots for them; then the next ones get some. */
 static void choose(struct elements *x)
 {
@@ -346,6 +355,7 @@ static void choose(struct elements *x)
 		n.waiting += !u->blocked;
 	}
 	n.most = slots < PBS_WINDOW ? slots : PBS_WINDOW;
+	n.most = idle_most(x) < n.most ? idle_most(x) : n.most;
 	unite(&n.set, &x->rest);
 	pbs_set_subtract(&n.set, &x->held);
 	if (x->w->may_start || x->w->stopped)

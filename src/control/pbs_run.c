@@ -289,6 +289,15 @@ static void say_stuck(struct pbs_work *w, struct pbs_unit *u)
 	snprintf(u->why, sizeof(u->why), STARTED "%s", date);
 }
 
+static void rerun(struct pbs_work *w, struct pbs_unit *u)
+{
+	const char *message = jsonx_str_or(w->spec, "rerunMessage", "");
+	char why[PBS_COMMENT];
+
+	snprintf(why, sizeof(why), "it is to be run again%s%s", *message ? ": " : "", message);
+	requeue(w, u, why);
+}
+
 static void run(struct pbs_work *w, struct pbs_unit *u)
 {
 	if (u->cancel) {
@@ -301,7 +310,7 @@ static void run(struct pbs_work *w, struct pbs_unit *u)
 		lose(w, u, "its node lost it");
 	} else if (jsonx_int_or(u->spec, "rerunAfter", -1) == u->start_count &&
 		   jsonx_bool_or(u->spec, "rerunnable", true)) {
-		requeue(w, u, "it is to be run again");
+		rerun(w, u);
 	} else {
 		read_session(u);
 		suspend(w, u);

@@ -137,6 +137,7 @@ static const struct field spec_fields[] = {
 	F(0, "cancel", OBJECT, .msg = &cancel, .doc = "That it is to end (qdel)."),
 	F(0, "rerunAfter", INT32, .has_min = true,
 	  .doc = "The run, counted as in status.startCount, that is to be ended and done again (qrerun)."),
+	F(0, "rerunMessage", STRING, .doc = "Why (qrerun -m)."),
 	F(0, "suspend", BOOL, .doc = "Whether its processes are stopped (qsig -s suspend)."),
 	F(0, "runNow", BOOL, .doc = "Whether it starts before all others (qrun)."),
 	FL(0, "runHosts", STRING, .doc = "On which nodes it is to run (qrun -H)."),

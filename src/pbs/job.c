@@ -187,11 +187,8 @@ static const struct field_row option_fields[] = {
 	{ "P", "project", as_text },
 	{ "q", "queue", as_queue },
 	{ "r", "rerunnable", as_yes },
-	{ "R", "attributes.Remove_Files", as_text },
 	{ "S", "shell", as_shell },
-	{ "T", "attributes.jobtype", as_text },
 	{ "u", "userList", as_list },
-	{ "X", "attributes.forward_x11", as_text },
 };
 
 static const struct field_row attribute_fields[] = {

@@ -23,6 +23,7 @@ struct option {
 	const char *help;
 	const char *must; /* what a value must be, where the help does not say it */
 	bool alter;       /* qalter's own */
+	bool refused; /* only root or another scheduler could do it: not left undone in silence; the help says why */
 };
 
 void ask_done(struct ask *a)
@@ -144,30 +145,24 @@ static int take_slots(struct ask *a, const char *value, enum source source, stru
 	return 0;
 }
 
-/* What only root or another scheduler could do is refused, rather than left undone. */
-static int take_nothing(struct ask *a, const char *value, enum source source, struct err *e)
-{
-	(void)source;
-	return ask_refuse(a, e, REFUSE_PLAIN, 2, "\"%s\": this option is not supported here", value);
-}
-
 /* In the order of the alphabet. */
 static const struct option options[] = {
 	{ 'a', "TIME", check_time, NULL, "not before [[[[CC]YY]MM]DD]hhmm[.SS]", "[[[[CC]YY]MM]DD]hhmm[.SS]" },
 	{ 'A', "ACCOUNT", check_text, NULL, "account", "a name" },
-	{ 'b', "SECONDS", check_retry, NULL, "taken, without effect", "a number of seconds" },
+	{ 'b', "SECONDS", check_retry, NULL, "how long to try to reach the server", "a number of seconds" },
 	{ 'c', "WORDS", check_checkpoint, NULL, "checkpointing; kept, without effect",
 	  "words of n, s, c, c=MINUTES, none, enabled, shutdown, periodic, interval=MINUTES, depth=N, dir=PATH, joined "
 	  "by commas" },
 	{ 'C', "PREFIX", NULL, NULL, "what directives begin with (#PBS); \"\" for none" },
 	{ 'd', "DIR", check_directory, NULL, "directory the job starts in (the home directory)", "a directory" },
-	{ 'D', "DIR", NULL, take_nothing, "not supported" },
+	{ 'D', "DIR", NULL, NULL, "jobs with another root directory are not supported here: -l image",
+	  .refused = true },
 	{ 'e', "[HOST:]PATH", check_path, NULL, "where standard error goes", "a path without control characters" },
 	{ 'E', NULL, NULL, NULL, "as -n" },
 	{ 'f', NULL, NULL, NULL, "taken, without effect" },
 	{ 'F', "ARGUMENTS", NULL, NULL, "arguments of the script" },
 	{ 'h', NULL, NULL, NULL, "hold the job until it is released" },
-	{ 'i', "N", check_positive, NULL, "idle elements of an array; kept, without effect", "a number from 1 on" },
+	{ 'i', "N", check_positive, NULL, "how many elements of an array wait at once", "a number from 1 on" },
 	{ 'I', NULL, NULL, NULL, "an interactive job" },
 	{ 'j', "oe|eo|n", check_join, NULL, "both streams into one file" },
 	{ 'J', "X-Y[:STEP][%SLOTS]", check_steps, NULL, "an array, as OpenPBS writes it", "X-Y[:STEP][%SLOTS]" },
@@ -175,7 +170,7 @@ static const struct option options[] = {
 	  "n, or letters of oe (and d)" },
 	{ 'K', "SECONDS", check_positive, NULL, "between SIGTERM and SIGKILL", "a number of seconds from 1 on" },
 	{ 'l', "RESOURCES", NULL, take_resources, "resources: nodes=1:gpus=1:S,walltime=24:00:00" },
-	{ 'L', "REQUEST", NULL, take_nothing, "not supported: use -l" },
+	{ 'L', "REQUEST", NULL, NULL, "requests of this form are not supported here: use -l", .refused = true },
 	{ 'm', "POINTS", check_mail_points, NULL, "when to write mail: letters of abef, n for never",
 	  "n, p, or letters of abefj" },
 	{ 'M', "USERS", check_users, NULL, "to whom", "USER[@HOST], joined by commas" },
@@ -187,11 +182,11 @@ static const struct option options[] = {
 	{ 'P', "PROJECT", check_text, NULL, "project", "a name" },
 	{ 'q', "QUEUE", NULL, take_destination, "queue" },
 	{ 'r', "y|n", check_yes_no, NULL, "whether the job may be run again" },
-	{ 'R', "oe", check_remove, NULL, "files to remove at the end; kept, without effect", "letters of oe" },
+	{ 'R', "oe", NULL, NULL, "files are not removed here: write to /dev/null (-o, -e)", .refused = true },
 	{ 'S', "PATH[@HOST],...", check_shells, NULL, "shell that runs the script",
 	  "absolute paths, PATH[@HOST] joined by commas, one without a host" },
 	{ 't', "INDEXES[%SLOTS]", NULL, take_array, "an array: 0-9,20%5" },
-	{ 'T', "NAME", check_text, NULL, "a prologue of its own; kept, without effect", "a name" },
+	{ 'T', "NAME", NULL, NULL, "there are no prologues here", .refused = true },
 	{ 'u', "USER[@HOST],...", check_users, NULL, "run as another user, if that is allowed" },
 	{ 'v', "NAME[=VALUE],...", NULL, take_variables, "variables of the job" },
 	{ 'V', NULL, NULL, NULL, "all variables of this shell" },
@@ -199,7 +194,7 @@ static const struct option options[] = {
 	{ 'W', "ATTRIBUTE=VALUE,...", NULL, attributes_add,
 	  "depend, group_list, umask, stagein, stageout, block, ..." },
 	{ 'x', NULL, NULL, NULL, "with -I: the script is the command" },
-	{ 'X', NULL, NULL, NULL, "X11; kept, without effect" },
+	{ 'X', NULL, NULL, NULL, "X11 is not passed on here", .refused = true },
 	{ 'z', NULL, NULL, NULL, "do not print the job's id" },
 	{ 'h', "HOLDS", check_holds, NULL, "holds: letters of u, o and s; n for none", .alter = true },
 	{ 'n', "y|n", check_yes_no, NULL, "nodes for this job alone", .alter = true },
@@ -230,6 +225,8 @@ static const struct option *find(bool alter, char letter)
 
 static int take(struct ask *a, const struct option *o, const char *value, enum source source, struct err *e)
 {
+	if (o->refused)
+		return ask_refuse(a, e, REFUSE_PLAIN, 2, "-%c: %s", o->letter, o->help);
 	if (o->take)
 		return o->take(a, value, source, e);
 	if (o->check && !o->check(value))
@@ -357,7 +354,7 @@ void options_usage(bool alter, struct sbuf *out)
 	while ((o = next(alter, o))) {
 		size_t n = sizeof(" [-x]") - 1 + (o->arg ? 1 + strlen(o->arg) : 0);
 
-		if (o->take == take_nothing)
+		if (o->refused)
 			continue;
 		if (column + n > 79) {
 			sbuf_addf(out, "\n%*s", (int)strlen(head), "");
@@ -375,6 +372,6 @@ void options_help(bool alter, struct sbuf *out)
 	const struct option *o = NULL;
 
 	while ((o = next(alter, o)))
-		if (o->take != take_nothing)
+		if (!o->refused)
 			sbuf_addf(out, "  -%c %-20s %s\n", o->letter, o->arg ? o->arg : "", o->help);
 }

@@ -78,8 +78,9 @@ struct pbs {
 	const struct pbs_door *door;
 	void *open; /* the door's, from the first call on */
 	char *ns;
-	int connect_errno; /* why there is no connection, or 0 */
-	json_t *settings;  /* PBSServer default, once it was asked for */
+	int64_t retry_seconds; /* for how long to try to connect (-b) */
+	int connect_errno;     /* why there is no connection, or 0 */
+	json_t *settings;      /* PBSServer default, once it was asked for */
 };
 
 struct pbs_program {

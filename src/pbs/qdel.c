@@ -11,6 +11,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/pbs_error.h"
 #include "pbs/about.h"
 #include "pbs/board.h"
 
@@ -22,9 +23,9 @@ static const char usage[] =
 	"  -p   without waiting for its node (operators)\n"
 	"  -t   only these elements of an array: qdel -t 2-4 189[]\n"
 	"  -W   seconds between the two signals\n"
-	"  -a   taken, without effect: qdel never waits\n"
-	"  -b   the same\n"
-	"  -c   the same\n"
+	"  -a   do not wait for their nodes, which qdel never does\n"
+	"  -b   how many seconds to try to reach the server\n"
+	"  -c   forget jobs that have ended: these, or all of them (operators)\n"
 	"  all  every job that you may delete\n";
 /* clang-format on */
 
@@ -50,7 +51,23 @@ int delete_plan(const struct act *a, const struct act_target *t, json_t *spec, s
 	return 0;
 }
 
-/* All that have not ended: the caller's own, an operator's everyone's. */
+/* What has ended is forgotten before its time: an object less. */
+static int forget(const struct act *a, const struct act_target *t, struct err *e)
+{
+	auto_free char *user = NULL;
+	bool everyone = false;
+
+	if (pbs_self(a->pbs, &user, &everyone, e) < 0)
+		return -1;
+	if (!everyone)
+		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_PERM,
+				     "must have operator or manager privilege to use -c parameter");
+	if (t->some)
+		return pbs_error_set(e, ERR_INVALID, PBSE_IVALREQ, "an array is forgotten as a whole");
+	return pbs_delete(a->pbs, t->path, e);
+}
+
+/* All that have not ended, or that have if they are to be forgotten: the caller's own, an operator's everyone's. */
 static int delete_all(struct act *a)
 {
 	auto_board struct board b = { 0 };
@@ -68,7 +85,7 @@ static int delete_all(struct act *a)
 		return pbs_fail(a->pbs, &e, NULL);
 	while (board_next(&b, &j)) {
 		auto_free char *id = xstrndup(j.row.c[COL_ID].p, j.row.c[COL_ID].n);
-		int one = board_row_state(&j.row) == 'C' ? 0 : act_on_jobs(a, &id, 1);
+		int one = (board_row_state(&j.row) == 'C') == (a->send == forget) ? act_on_jobs(a, &id, 1) : 0;
 
 		status = one ? one : status;
 	}
@@ -99,8 +116,14 @@ static int parse(struct act *a, struct qdel_order *o, int argc, char **argv)
 		}
 		if (c == 'W')
 			o->delay = seconds;
+		if (c == 'b')
+			a->pbs->retry_seconds = seconds;
+		if (c == 'c') {
+			a->send = forget;
+			a->states = "C";
+		}
 	}
-	return exclusive > 1 || optind == argc ? about_misuse(usage) : 0;
+	return exclusive > 1 || (optind == argc && !a->send) ? about_misuse(usage) : 0;
 }
 
 int qdel_main(struct pbs *p, int argc, char **argv)
@@ -113,6 +136,8 @@ int qdel_main(struct pbs *p, int argc, char **argv)
 		return 0;
 	if (parse(&a, &o, argc, argv) != 0)
 		return 2;
+	if (optind == argc)
+		return delete_all(&a);
 	for (int i = optind; i < argc; i++) {
 		int one = strcasecmp(argv[i], "all") == 0 ? delete_all(&a) : act_on_jobs(&a, argv + i, 1);
 

@@ -13,8 +13,8 @@
 static const char usage[] =
 	"usage: qrerun [-f] [-m message] job_identifier...\n"
 	"Ends jobs that run and runs them again, under the same id.\n"
-	"  -f   taken, without effect\n"
-	"  -m   the same\n";
+	"  -f   nothing more: a node that does not answer never keeps a job from being run again\n"
+	"  -m   why, for its owner to read\n";
 /* clang-format on */
 
 /* Which run of an element is the present one. */
@@ -50,8 +50,9 @@ int rerun_plan(const struct act *a, const struct act_target *t, json_t *spec, st
 {
 	int64_t count = jsonx_int_or(t->job, "status.startCount", 0);
 
-	(void)a;
 	(void)e;
+	if (a->arg || jsonx_at(t->job, "spec.rerunMessage"))
+		json_object_set_new(spec, "rerunMessage", a->arg ? jsonx_string(a->arg) : json_null());
 	if (jsonx_at(t->job, "spec.array")) {
 		rerun_elements(t, spec);
 		return 0;
@@ -71,9 +72,12 @@ int qrerun_main(struct pbs *p, int argc, char **argv)
 		return 0;
 	opterr = 0;
 	optind = 0;
-	while ((c = getopt(argc, argv, "fm:")) != -1)
+	while ((c = getopt(argc, argv, "fm:")) != -1) {
 		if (c == '?')
 			return about_misuse(usage);
+		if (c == 'm')
+			a.arg = optarg;
+	}
 	if (optind == argc)
 		return about_misuse(usage);
 	return act_on_jobs(&a, argv + optind, argc - optind);

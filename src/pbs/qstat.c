@@ -347,10 +347,11 @@ static void prepare(struct qstat *q)
 				       .nodes = given['n'],
 				       .one_line = given['1'],
 				       .comment = given['s'] };
-	q->full = (struct full){ .form = q->o.form    ? FULL_JSON
+	q->full = (struct full){ .form = q->o.form    ? (streq(q->o.form, "dsv") ? FULL_DSV : FULL_JSON)
 					 : given['x'] ? FULL_XML
 					 : given['1'] ? FULL_WHOLE
 						      : FULL_TEXT,
+				 .delimiter = q->o.delimiter,
 				 .sort = q->o.mode == QSTAT_QUEUES   ? &full_queues
 					 : q->o.mode == QSTAT_SERVER ? &full_servers
 								     : &full_jobs,

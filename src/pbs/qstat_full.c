@@ -46,6 +46,38 @@ static void add_text(struct full *f, const char *id, const struct pbs_attributes
 	sbuf_addc(f->out, '\n');
 }
 
+/* A delimiter within a value has a backslash before it. */
+static void add_escaped(struct full *f, const char *value)
+{
+	size_t n = strlen(f->delimiter);
+
+	for (; *value; value++) {
+		if ((n && strncmp(value, f->delimiter, n) == 0) || *value == '\\')
+			sbuf_addc(f->out, '\\');
+		if (*value == '\n')
+			sbuf_adds(f->out, "\\n");
+		else
+			sbuf_addc(f->out, *value);
+	}
+}
+
+static void add_dsv(struct full *f, const char *id, const struct pbs_attributes *a)
+{
+	char moment[CTIME_LEN];
+
+	sbuf_addf(f->out, "%s: %s", f->sort->title, id);
+	for (size_t i = 0; i < a->n; i++) {
+		const struct pbs_attribute *x = &a->items[i];
+
+		if (x->when >= 0)
+			ctime_text(x->when, moment);
+		sbuf_addf(f->out, "%s%s%s%s=", f->delimiter, x->name, x->resource ? "." : "",
+			  x->resource ? x->resource : "");
+		add_escaped(f, x->when >= 0 ? moment : x->value);
+	}
+	sbuf_addc(f->out, '\n');
+}
+
 /* ---- XML ---- */
 
 static void add_xml(struct full *f, const char *id, const struct pbs_attributes *a)
@@ -164,6 +196,8 @@ void full_add(struct full *f, const char *id, const struct pbs_attributes *a)
 		add_xml(f, id, a);
 	else if (f->form == FULL_JSON)
 		add_json(f, id, a);
+	else if (f->form == FULL_DSV)
+		add_dsv(f, id, a);
 	else
 		add_text(f, id, a);
 }

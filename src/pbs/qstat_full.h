@@ -14,14 +14,15 @@ struct full_sort {
 };
 extern const struct full_sort full_jobs, full_queues, full_servers;
 
-enum full_form { FULL_TEXT, FULL_WHOLE /* text, never folded */, FULL_XML, FULL_JSON };
+enum full_form { FULL_TEXT, FULL_WHOLE /* text, never folded */, FULL_XML, FULL_JSON, FULL_DSV /* a line each */ };
 
 /* A listing that is being written. */
 struct full {
 	enum full_form form;
 	const struct full_sort *sort;
 	struct sbuf *out;
-	json_t *json; /* of FULL_JSON, until its end */
+	const char *delimiter; /* of FULL_DSV */
+	json_t *json;          /* of FULL_JSON, until its end */
 };
 
 void full_begin(struct full *f);

@@ -9,7 +9,7 @@
 
 /* clang-format off */
 const char qstat_usage[] =
-	"usage: qstat [-f [-1]] [-x] [-F json] [-t] [-c] [-e] [-u user_list] [job_identifier... | destination...]\n"
+	"usage: qstat [-f [-1]] [-x] [-F json|dsv [-D delimiter]] [-t] [-c] [-e] [-u user_list] [job_identifier... | destination...]\n"
 	"       qstat [-a|-i|-r|-H] [-n [-1]] [-s] [-t] [-c] [-e] [-G|-M] [-u user_list] [job_identifier... | destination...]\n"
 	"       qstat -q [-G|-M] [destination...]\n"
 	"       qstat -Q [-f [-1]] [destination...]\n"
@@ -31,7 +31,8 @@ const char qstat_usage[] =
 	"  -e  without jobs in queues that only pass them on\n"
 	"  -f  everything about them\n"
 	"  -x  the same as XML\n"
-	"  -F  the same in another form: json\n"
+	"  -F  the same in another form: json, or dsv: a line each\n"
+	"  -D  what is between two attributes of dsv (|)\n"
 	"  -q  queues: what they take\n"
 	"  -Q  queues: how many jobs they have\n"
 	"  -B  the server\n"
@@ -74,6 +75,10 @@ static bool in_conflict(const struct qstat_options *o, struct sbuf *wrong)
 				  conflicts[i].letter);
 		return true;
 	}
+	if (any(o, "D") && !str_same(o->form, "dsv")) {
+		sbuf_adds(wrong, "qstat: conflicting options.\n");
+		return true;
+	}
 	if (!any(o, "1") || any(o, "nfxF"))
 		return false;
 	sbuf_adds(wrong, "qstat: conflicting options.\n");
@@ -105,15 +110,15 @@ int qstat_options_parse(int argc, char **argv, struct qstat_options *ret, struct
 					       { "version", no_argument, NULL, 'v' },
 					       { "about", no_argument, NULL, 'v' },
 					       { 0 } };
-	struct qstat_options o = { 0 };
+	struct qstat_options o = { .delimiter = "|" };
 	int c;
 
 	opterr = 0;
 	optind = 0;
-	while ((c = getopt_long(argc, argv, "aBcefF:GHiMnqQrRstu:W:x1", words, NULL)) != -1) {
-		if (c == '?' || (c == 'F' && !streq(optarg, "json"))) {
+	while ((c = getopt_long(argc, argv, "aBcD:efF:GHiMnqQrRstu:W:x1", words, NULL)) != -1) {
+		if (c == '?' || (c == 'F' && !streq(optarg, "json") && !streq(optarg, "dsv"))) {
 			if (c == 'F')
-				sbuf_addf(wrong, "qstat: illegal -F value: %s (json is there)\n", optarg);
+				sbuf_addf(wrong, "qstat: illegal -F value: %s (json and dsv are there)\n", optarg);
 			else
 				sbuf_addf(wrong, "qstat: invalid option -- %s\n", argv[optind > 1 ? optind - 1 : 1]);
 			return misused(wrong);
@@ -127,6 +132,8 @@ int qstat_options_parse(int argc, char **argv, struct qstat_options *ret, struct
 			o.users = optarg;
 		if (c == 'F')
 			o.form = optarg;
+		if (c == 'D')
+			o.delimiter = optarg;
 	}
 	if (in_conflict(&o, wrong))
 		return misused(wrong);

@@ -18,10 +18,11 @@ enum qstat_mode {
 
 struct qstat_options {
 	enum qstat_mode mode;
-	bool given[128];   /* by their letters */
-	const char *users; /* -u */
-	const char *form;  /* -F: "json", or NULL */
-	char **operands;   /* borrowed from argv */
+	bool given[128];       /* by their letters */
+	const char *users;     /* -u */
+	const char *delimiter; /* -D, of dsv */
+	const char *form;      /* -F: "json", "dsv", or NULL */
+	char **operands;       /* borrowed from argv */
 	int n;
 };
 

@@ -200,6 +200,7 @@ static int may_submit(struct qsub *q, struct err *e)
 static int run(struct qsub *q)
 {
 	struct err e = ERR_INIT;
+	const char *retry;
 	bool needs_script;
 
 	options_environment(&q->ask);
@@ -210,6 +211,9 @@ static int run(struct qsub *q)
 		!q->ask.command && (!job_is_interactive(&q->ask) || q->ask.script) && !job_script_is_command(&q->ask);
 	if ((needs_script && take_script(q, &e) < 0) || job_check(&q->ask, &e) < 0 || may_submit(q, &e) < 0)
 		return show_refusal(q, &e);
+	retry = ask_find(&q->ask, 'b');
+	if (retry)
+		str_int64(retry, 0, INT32_MAX, &q->pbs->retry_seconds);
 	return submit(q);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -13,15 +14,24 @@
 #include "kinds/pbs_error.h"
 #include "pbs/pbs.h"
 
+#define RETRY_US    200000 /* between two tries to connect */
 #define JSON        "application/json"
 #define MERGE_PATCH "application/merge-patch+json"
 
 static int connected(struct pbs *p, struct err *e)
 {
+	int64_t until = clock_mono_ms() + p->retry_seconds * 1000;
+
 	if (p->open)
 		return 0;
 	errno = 0;
 	p->open = p->door->open(e);
+	while (!p->open && clock_mono_ms() < until) {
+		usleep(RETRY_US);
+		err_clear(e);
+		errno = 0;
+		p->open = p->door->open(e);
+	}
 	p->connect_errno = p->open ? 0 : errno ? errno : ECONNREFUSED;
 	return p->open ? 0 : -1;
 }

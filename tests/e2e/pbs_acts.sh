@@ -76,8 +76,9 @@ is "resume" "$(said $ALICE qsig -s resume "$a")" "[0]"
 ok "it goes on" state "$a" R
 is "a signal that is none" "$(said $ALICE qsig -s NOPE "$a")" "qsig: Unknown/illegal signal name $a
 [167]"
-is "qrerun" "$(said $ALICE qrerun "$a")" "[0]"
+is "qrerun" "$(said $ALICE qrerun -f -m 'once more' "$a")" "[0]"
 ok "it is run again" until_true eval '[ "$(status "$a" .startCount)" = 2 ]'
+like "for a reason" "$(kubectl get events -n $ALICE --field-selector reason=Requeued -o 'jsonpath={.items[*].message}')" 'run again: once more'
 ok "and runs" state "$a" R
 is "what runs is not moved" "$(said $ALICE qmove batch "$a")" "qmove: Request invalid for state of job MSG=invalid state for job - RUNNING $a
 [170]"
@@ -104,6 +105,23 @@ is "qdel of all" "$(said $BOB qdel all)" "[0]"
 is "is of one's own" "$(spec "$b" .cancel)" null
 is "the owner's" "$(said $ALICE qdel all)" "[0]"
 ok "ends" state "$b" C
+
+is "what has ended is not for its owner to forget" "$(said $ALICE qdel -c "$b")" "qdel: Unauthorized Request  MSG=must have operator or manager privilege to use -c parameter $b
+[159]"
+is "an administrator does" "$(said root qdel -c "$b")$(said root qdel -c "$b")" "[0]qdel: Unknown Job Id Error $b
+[153]"
+is "all of them" "$(said root qdel -c)$(said $ALICE qstat "$a")" "[0]qstat: Unknown Job Id Error $a
+[153]"
+like "a server that is not there is asked for a while" "$(STOKER_SOCKET=$T/nowhere "$T/bin/qdel" -b 1 1 2>&1)" '^qdel: cannot connect to server'
+
+# ---- jobs that start together ----
+s1=$(submit -W depend=synccount:1)
+ok "the first waits for the other" state "$s1" H
+s2=$(submit -W "depend=syncwith:$s1")
+ok "and then they run" state "$s1" R
+ok "both" state "$s2" R
+is "a set of which one runs" "$(submit -W "depend=runone:$s1" 2>&1)" "qsub: submit error (Invalid Job Dependency MSG=runone is not supported here)"
+as $ALICE qdel all
 
 # ---- waiting jobs ----
 w=$(submit -h -N w -l walltime=1:00:00)

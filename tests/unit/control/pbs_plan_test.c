@@ -526,6 +526,10 @@ TEST("an array has pods for what runs and for what comes next")
 		  "2/0:P 3/0:P", "Q start=1 C=1 C:271=0 0:271/00:00:00" },
 		{ "all are deleted", FOUR ",'cancel':{}", "", "0/0:P", "C C=0-3" },
 		{ "fewer slots than before", "'array':{'request':'0-9','slots':1}," ONE, "", "0/0:P 1/0:P", "Q -1/0" },
+		{ "one waits at a time (-i)", FOUR ",'attributes':{'idle_slot_limit':'1'}", "", "", "Q +0/0" },
+		{ "and the next when that runs", FOUR ",'attributes':{'idle_slot_limit':'1'}",
+		  "'startCount':1,'active':[{'index':0,'state':'R','startCount':1}]", "0/0:R@G1",
+		  "R start=1 R=0 +1/0" },
 		{ "nonsense", "'array':{'request':'x'}," ONE, "", "", "C exit=-1" },
 	};
 	check(rows, ARRAY_SIZE(rows));

@@ -38,7 +38,7 @@ static json_t *object(const char *text)
 static char *listing(enum full_form form, const char *const *jobs, size_t n)
 {
 	struct sbuf out = SBUF(1 << 20);
-	struct full f = { .form = form, .sort = &full_jobs, .out = &out };
+	struct full f = { .form = form, .sort = &full_jobs, .out = &out, .delimiter = "|" };
 	struct pbs_view v = { .server = "Ghead", .now = 1553692558, .host_style = 6 };
 
 	setenv("TZ", "UTC", 1);
@@ -239,4 +239,15 @@ TEST("a job says where its output goes, also if it was not told")
 		CHECK(str_same(pbs_attributes_find(&a, "Error_Path", NULL), rows[i].err));
 		pbs_attributes_done(&a);
 	}
+}
+
+TEST("dsv is a line a job, with its delimiter escaped")
+{
+	const char *const jobs[] = { job_text };
+	auto_free char *out = listing(FULL_DSV, jobs, 1);
+
+	CHECK(str_starts(out, "Job Id: "));
+	CHECK(strstr(out, "|job_state=") != NULL);
+	CHECK(strstr(out, "|Resource_List.nodes=") != NULL);
+	CHECK_INT(strchr(out, '\n') - out, (int)strlen(out) - 1);
 }

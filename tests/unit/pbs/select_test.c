@@ -203,7 +203,10 @@ TEST("qstat's options choose a form, or do not go together")
 		{ "-1", 0, "qstat: conflicting options.\nusage:" },
 		{ "-a -1", 0, "qstat: conflicting options.\nusage:" },
 		{ "-y", 0, "qstat: invalid option -- -y\nusage:" },
-		{ "-F dsv", 0, "qstat: illegal -F value: dsv" },
+		{ "-F dsv", QSTAT_FULL, "" },
+		{ "-F dsv -D ,", QSTAT_FULL, "" },
+		{ "-F xml", 0, "qstat: illegal -F value: xml" },
+		{ "-D , -f", 0, "qstat: conflicting options." },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
