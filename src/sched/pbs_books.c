@@ -30,6 +30,7 @@
 #define LINE_MAX  (256u * 1024)
 #define TAIL_MAX  (4u * 1024 * 1024) /* of the files, read at the start: the last ten thousand lines */
 #define DAY_LEN   8                  /* 20261116 */
+#define TOLD_LATE 3600               /* seconds: a server was away for so long */
 
 struct pbs_books {
 	struct client *client;
@@ -38,6 +39,7 @@ struct pbs_books {
 	struct map jobs;  /* uid -> struct pbs_seen */
 	struct map known; /* keys of the last lines, until the jobs are seen */
 	int64_t since;    /* the time of the first of them; -1: there are none */
+	bool whole;       /* there were none before it */
 	bool ready;
 	bool troubled; /* the last write failed, and it was said */
 	struct sbuf lines;
@@ -98,14 +100,36 @@ static void on_flush(void *arg)
 
 /* ---- what happens ---- */
 
+/* So long ago that the lines that were read need not have it.  Without lines before those, what is older than the first
+ * may have been told later; but files may also have been put away. */
+static bool is_old(const struct pbs_books *b, int64_t when)
+{
+	return when <= b->since - (b->whole ? TOLD_LATE : 0);
+}
+
+/* "E;380963.Ghead" of "E;380963.Ghead;1794766750" */
+static void cut_mark(struct sbuf *key)
+{
+	char *mark = strrchr(key->p, ';');
+
+	key->n = (size_t)(mark - key->p);
+	*mark = '\0';
+}
+
+/* Of what happened nobody knows when, such as the end of an element while the server was away, one line is enough. */
 static bool is_written(const struct pbs_books *b, const struct pbs_record *r)
 {
 	auto_sbuf struct sbuf key = SBUF(LINE_MAX);
+	int64_t created;
 
 	if (b->ready || b->since < 0)
 		return false;
 	pbs_record_name(r, &key);
-	return r->when <= b->since || map_find(&b->known, key.p);
+	if (r->when)
+		return is_old(b, r->when) || map_find(&b->known, key.p);
+	cut_mark(&key);
+	return !clock_parse_rfc3339(jsonx_str_or(r->job, "metadata.creationTimestamp", ""), &created) ||
+	       is_old(b, created / 1000000) || map_find(&b->known, key.p);
 }
 
 static void tell_by_mail(struct pbs_books *b, const struct pbs_record *r)
@@ -204,6 +228,8 @@ static void read_lines(struct pbs_books *b, struct str text)
 		if (!pbs_record_key(line, &key, &when))
 			continue;
 		map_set(&b->known, key.p, b);
+		cut_mark(&key);
+		map_set(&b->known, key.p, b);
 		if (b->since < 0 || when < b->since)
 			b->since = when;
 	}
@@ -238,6 +264,7 @@ static void read_days(struct pbs_books *b)
 		free(found[i]);
 	}
 	free(found);
+	b->whole = n <= 2 && left;
 }
 
 /* ---- life ---- */

@@ -159,6 +159,8 @@ static void end_element(const struct look *l, int index, const char *outcome)
 	/* It never ran; or it did, and so fast that it was not seen. */
 	if (!start && (!end.has_exit || json_object_get(l->spec, "cancel")))
 		return;
+	if (!start)
+		tell_start(l, index, run);
 	pbs_time_text(pbs_time_used(run, l->now), time);
 	end.used = used = json_pack("{s:s}", "walltime", time);
 	tell_end(l, index, run, &end, 0);

@@ -1,5 +1,6 @@
 #!/bin/bash
-# The server is killed again and again while several shells submit PBS jobs: every job whose id was printed runs, once.
+# The server is killed again and again while several shells submit PBS jobs, arrays and jobs that wait for others: every
+# job whose id was printed runs, once, and is in the accounts once.
 . "$(dirname "$0")/lib.sh"
 
 need_accounts
@@ -29,11 +30,15 @@ END
 # submit SHELL: until it is told to stop; what was acknowledged goes to a file of its own.
 cat >"$H/submit.sh" <<-END
 	n=0
+	last=
 	while [ ! -e $H/stop ]; do
 		n=\$((n + 1))
 		t=
 		[ \$((n % 10)) = 0 ] && t='-t 1-3'
-		$BIN/qsub \$t $H/job.pbs >>$H/said.\$1 2>/dev/null || sleep 0.05
+		[ \$((n % 4)) = 1 ] && [ -n "\$last" ] && t="-W depend=afterany:\$last"
+		id=\$($BIN/qsub \$t $H/job.pbs 2>/dev/null) || sleep 0.05
+		[ -z "\$id" ] || echo "\$id" >>$H/said.\$1
+		case \$id in *[]]*) last= ;; *) last=\$id ;; esac
 	done
 END
 chown "$U:" "$H"/*
@@ -70,4 +75,17 @@ is "none runs twice" "$(sort "$H/ran" | uniq -d)" ""
 # A killed server may have stored what it could not acknowledge: one job for each shell and kill at most.
 MORE=$(($(sort -u "$H/ran" | wc -l) - $(wc -l <"$T/due")))
 ok "and hardly any that was not acknowledged ($MORE elements of $(wc -l <"$T/due"))" test "$MORE" -le $((3 * SHELLS * KILLS))
+
+# "E 7[1].host": what the accounts say of each job and element.
+accounts() { cat "$T"/main/data/accounting/pbs/* | awk -F';' '$2 ~ /^[QSE]$/ { print $2, $3 }' | sort; }
+{
+	sed 's/^/Q /' "$T/said"
+	sed 's/^/S /' "$T/due"
+	sed 's/^/E /' "$T/due"
+} | sort >"$T/lines"
+unwritten() { accounts | comm -13 - "$T/lines"; }
+all_written() { [ -z "$(unwritten)" ]; }
+eventually 30 all_written
+is "the accounts tell of every job that it was queued, began and ended" "$(unwritten)" ""
+is "and of none twice" "$(accounts | uniq -d)" ""
 done_testing

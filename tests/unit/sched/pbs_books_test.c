@@ -154,3 +154,29 @@ TEST("each change of a PBS job is in its day's file once, whatever becomes of th
 	check_types(&l, "");
 	lab_done(&l);
 }
+
+TEST("ends of elements that a killed server had not written down are made up for, once")
+{
+	struct lab l = lab_new();
+
+	server_do(&l.s, VERB_CREATE, "stoker.dev/v1/pbsjobs", "default", NULL,
+		  "{'metadata':{'name':'j'},'spec':{'script':'true','owner':'nobody','array':{'request':'1-2'}}}");
+	settle(&l);
+	clock_fake(START + 10);
+	write_status(&l, "{'status':{'state':'R','active':[{'index':1,'state':'R','startCount':1,"
+			 "'startTime':'2026-11-18T11:06:50Z'}]}}");
+	write_status(&l, "{'status':{'state':'R','elements':{'C:0':'1'},'active':null}}");
+	write_status(&l, "{'status':{'state':'R','elements':{'C:0':'1-2'}}}");
+	next_server(&l);
+	check_types(&l, "QSESE");
+	pbs_books_free(l.books);
+	for (int i = 0; i < 3; i++)
+		lose_line(&l);
+	check_types(&l, "QS");
+	begin(&l);
+	next_server(&l);
+	check_types(&l, "QSESE");
+	next_server(&l);
+	check_types(&l, "QSESE");
+	lab_done(&l);
+}

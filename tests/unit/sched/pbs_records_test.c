@@ -132,7 +132,7 @@ TEST("elements of an array start and end each for itself")
 	see(&seen, &h, array, ",'state':'R','elements':{'C:3':'0'},'active':[{'index':1,'state':'Q','startCount':1}]",
 	    "R;7[1].G;0\n");
 	/* One that was too fast to be seen has run, those that were deleted have not. */
-	see(&seen, &h, array, ",'state':'R','elements':{'C:3':'0','C:0':'2'}", "E;7[2].G;1795000100\n");
+	see(&seen, &h, array, ",'state':'R','elements':{'C:3':'0','C:0':'2'}", "S;7[2].G;0\nE;7[2].G;1795000100\n");
 	see(&seen, &h, ",'array':{'request':'0-3'},'cancel':{'elements':'1,3'}",
 	    ",'state':'C'," START ",'elements':{'C:3':'0','C:0':'2','C':'1,3'}", "D;7.G;0\n");
 	pbs_seen_done(&seen);
