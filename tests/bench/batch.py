@@ -11,7 +11,7 @@ import socket
 import subprocess
 import time
 
-from benchlib import BUILD, Bench, Failure, Stoker, free_port
+from benchlib import BUILD, Bench, Failure, Stoker, counters, free_port
 
 SLOTS = 32  # of every system: more than processors, for these jobs hardly use any
 PATIENCE = 120
@@ -177,6 +177,17 @@ class StokerPbs(System):
 
     def stop(self):
         self.server.stop()
+
+    def quiet(self):
+        """Until it has done what follows from the last requests: less than a tenth of a processor, thrice."""
+        seen = []
+
+        def check():
+            before = counters(self.server.pid)["cpu"]
+            time.sleep(0.5)
+            seen.append(counters(self.server.pid)["cpu"] - before)
+            return len(seen) >= 3 and max(seen[-3:]) < 0.05
+        wait_for("a quiet server", check, 10 * PATIENCE)
 
     def rows(self) -> list:
         r = subprocess.run([self.qstat], capture_output=True, text=True, env=dict(os.environ, **self.env))

@@ -139,7 +139,7 @@ class PbsFigures:
                   at_most=50)
         before = counters(server.pid)["pss"]
         self.fill("pbsjob", many)
-        stoker.idle()  # the controller has looked at all of them
+        stoker.quiet()  # the controller has looked at all of them
         held = f"{many:,} held jobs"
         yield row("P9", f"qstat of {held}", self.timed([stoker.qstat], 5), "ms", at_most=150)
         yield row("P9", f"qstat of {held}: CPU, with the server's", self.cpu_ms([stoker.qstat], 5), "ms", at_most=150)
@@ -151,7 +151,7 @@ class PbsFigures:
         yield row("P9", f"memory of the server for each of {held}", (counters(server.pid)["pss"] - before) / many / 1024, "KiB")
         server.stop()
         yield row("P9", f"start to ready with {held}", stoker.start(), "s")
-        stoker.idle()
+        stoker.quiet()
         yield from self.in_line(many)
 
     def in_line(self, many: int):
@@ -161,6 +161,7 @@ class PbsFigures:
         wait_for("Stoker's slots", lambda: self.stoker.rows().count("R") == SLOTS)
         self.fill("pbswait", many)
         wait_for("pods of all jobs in line", lambda: self.pods() >= many, 10 * PATIENCE)
+        self.stoker.quiet()
         self.stoker.held = [str(self.stoker.qsub)]
         yield row("P9", f"qsub beside {many:,} jobs in line, p50", self.stoker.latency_ms(101), "ms", at_most=2)
         self.command(self.stoker.qstat.with_name("qdel"), running.pop())
