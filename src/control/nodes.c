@@ -253,7 +253,7 @@ static void mark_pods(struct nodes *k, const char *name)
 	size_t pos = 0;
 
 	while (owned_next(k->owned, &pos, &p))
-		if (p->facts.ready && str_same(jsonx_str(p->facts.obj, "spec.nodeName"), name))
+		if (p->facts.ready && streq(p->facts.node, name))
 			mark_pod(k, name, &p->facts);
 }
 

@@ -210,7 +210,7 @@ static void on_node(void *arg, const json_t *obj, const json_t *old)
 	if (!k->started || (obj && json_equal(jsonx_at(obj, "spec.taints"), jsonx_at(old, "spec.taints"))))
 		return;
 	while (owned_next(k->owned, &pos, &p))
-		if (str_same(jsonx_str(p->facts.obj, "spec.nodeName"), name))
+		if (p->facts.assigned && streq(p->facts.node, name))
 			workqueue_add(k->queue, p->facts.uid);
 }
 

@@ -125,7 +125,7 @@ static void look_at_pods(struct taint_eviction *k, const char *node)
 	size_t pos = 0;
 
 	while (owned_next(k->owned, &pos, &p))
-		if (str_same(jsonx_str(p->facts.obj, "spec.nodeName"), node))
+		if (p->facts.assigned && streq(p->facts.node, node))
 			workqueue_add(k->queue, p->facts.uid);
 }
 
