@@ -225,8 +225,8 @@ enum work_why world_why(struct world *w, struct work *work, int64_t now_ms)
 		work->why = WHY_STARTING;
 	else if (!is_possible(w, work))
 		work->why = WHY_IMPOSSIBLE;
-	else if (work->why == WHY_NOT_SEEN)
-		work->why = WHY_NO_ROOM; /* as others of its sort, for which it was not asked */
+	else if (work->why <= WHY_IMPOSSIBLE)
+		work->why = WHY_NO_ROOM; /* as others of its sort, for which it was not asked since */
 	return work->why;
 }
 

@@ -588,3 +588,18 @@ TEST("world: who ends soon, or has just begun, is waited for if that is enough, 
 	CHECK_STR(pass(&l), "-brief -long");
 	lab_done(&l);
 }
+
+TEST("world: who was held and is like others that wait says so when it is released")
+{
+	struct lab l = lab_new(1, 1);
+
+	add(&l, &(struct job){ .name = "run", .pods = 1, .gpus = 1 });
+	add(&l, &(struct job){ .name = "first", .pods = 1, .gpus = 1 });
+	work_hold(l.w, add(&l, &(struct job){ .name = "held", .pods = 1, .gpus = 1 }), HOLD_USER);
+	CHECK_STR(pass(&l), "run");
+	CHECK_WHY(&l, "held", "held by its user");
+	work_hold(l.w, world_find(l.w, "held"), 0);
+	CHECK_STR(pass(&l), "");
+	CHECK_WHY(&l, "held", "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
+	lab_done(&l);
+}
