@@ -351,7 +351,7 @@ static void choose(struct elements *x)
 		u->cancel = pbs_set_has(&x->cancel, u->index);
 		if (u->state != 'Q' || u->cancel)
 			continue;
-		u->blocked = n.waiting >= slots || pbs_set_has(&x->held, u->index);
+		u->blocked = n.waiting >= slots || pbs_set_has(&x->held, u->index) || pbs_retry_left(x->w, u);
 		n.waiting += !u->blocked;
 	}
 	n.most = slots < PBS_WINDOW ? slots : PBS_WINDOW;

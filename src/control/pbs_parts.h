@@ -53,6 +53,16 @@ void pbs_again(struct pbs_work *w, int64_t seconds);
 /* The holder of slots: "ns/name[3]". */
 void pbs_holder(const json_t *job, int index, char *out, size_t n);
 
+/* --- pbs_retry.c --- */
+/* Its script asked to be run again.  False: it did so too often. */
+bool pbs_retry(struct pbs_work *w, struct pbs_unit *u);
+void pbs_retry_give_up(struct pbs_unit *u);
+void pbs_retry_forget(struct pbs_unit *u);
+/* Seconds until it may be; 0: it may. */
+int64_t pbs_retry_left(const struct pbs_work *w, const struct pbs_unit *u);
+/* Says so, and has it looked at then. */
+void pbs_retry_wait(struct pbs_work *w, struct pbs_unit *u);
+
 /* --- pbs_words.c --- */
 /* How a run ended, by the pod of the script.  False: it did not end by itself, but was taken away. */
 bool pbs_exit_of(const struct pod_facts *p, const struct pbs_settings *set, int *ret);

@@ -141,6 +141,12 @@ static void lose(struct pbs_work *w, struct pbs_unit *u, const char *why)
 		finish(w, u, PBS_EXIT_ABORTED, NULL);
 }
 
+static void give_up(struct pbs_work *w, struct pbs_unit *u, int code)
+{
+	finish(w, u, code, NULL);
+	pbs_retry_give_up(u);
+}
+
 /* The script's pod has ended. */
 static void end(struct pbs_work *w, struct pbs_unit *u)
 {
@@ -148,10 +154,12 @@ static void end(struct pbs_work *w, struct pbs_unit *u)
 
 	if (!pbs_exit_of(u->now[0], w->v->set, &code))
 		lose(w, u, "its node lost it");
-	else if (code == w->v->set->requeue_code && jsonx_bool_or(u->spec, "rerunnable", true))
+	else if (code != w->v->set->requeue_code || !jsonx_bool_or(u->spec, "rerunnable", true))
+		finish(w, u, code, u->now[0]);
+	else if (pbs_retry(w, u))
 		requeue(w, u, "it asked to be run again");
 	else
-		finish(w, u, code, u->now[0]);
+		give_up(w, u, code);
 }
 
 /* ---- running ---- */
@@ -403,7 +411,8 @@ static bool is_lone_process(const struct pbs_unit *u)
 static void wait(struct pbs_work *w, struct pbs_unit *u)
 {
 	bool now = w->stopped && jsonx_bool_or(u->spec, "runNow", false);
-	bool may_start = (w->may_start || now) && !u->blocked && !u->cancel;
+	int64_t later = pbs_retry_left(w, u);
+	bool may_start = (w->may_start || now) && !later && !u->blocked && !u->cancel;
 	bool placed = all_placed(u), lone = placed && is_lone_process(u);
 	bool begun = placed && (lone || u->now[0]->phase != POD_IS_PENDING);
 
@@ -416,6 +425,8 @@ static void wait(struct pbs_work *w, struct pbs_unit *u)
 		cancel_waiting(w, u);
 	} else if (!may_start) {
 		pbs_drop_pods(w, u->pods, u->n, true, -1);
+		if (later)
+			pbs_retry_wait(w, u);
 	} else if (!await_past(w, u)) {
 		fill(w, u);
 		explain(w, u);

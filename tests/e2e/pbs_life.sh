@@ -108,6 +108,15 @@ is "with them" "$(pods u)" u-0
 kubectl delete pod u-0 --grace-period=1 --wait=false >/dev/null
 ok "and goes with them" until_true gone u
 
+# A script that asks to be run again.
+kubectl patch pbsserver default --type merge -p '{"spec":{"automaticRequeueExitCode":99}}' >/dev/null
+job v '' 0.01 99
+waits() { [[ $(field v comment) == 'Not Running: Job asked to be run again and waits '*' seconds for that, '* ]]; }
+ok "it waits for longer each time, and says so" until_true waits
+alter v '"cancel":{}'
+ok "as long as anybody wants it" state v C
+kubectl patch pbsserver default --type merge -p '{"spec":{"automaticRequeueExitCode":null}}' >/dev/null
+
 # Dependencies.
 job p '"hold":"u"' 0.1 0
 P=$(id p)

@@ -374,6 +374,32 @@ TEST("a PBS job ends with Torque's numbers")
 		  .comment = "Job killed: it has exceeded its memory" },
 		{ "it asks to be run again", ONE, RAN, "0:F@G1!99", "Q start=1",
 		  .server = "'automaticRequeueExitCode':99" },
+		{ "which is not at once", ONE,
+		  "'state':'Q','startCount':1,'quickRuns':1,'retryTime':'2001-09-09T01:46:41Z'", "",
+		  "Q start=1 again=1",
+		  .comment = "Not Running: Job asked to be run again and waits 1 second for that, as it ended at once "
+			     "1 of "
+			     "at most 20 times" },
+		{ "and ever later", ONE, "'state':'Q','startCount':9,'quickRuns':9,'retryTime':'2001-09-09T01:50:40Z'",
+		  "", "Q start=9 again=240",
+		  .comment = "Not Running: Job asked to be run again and waits 256 seconds for that, as it ended at "
+			     "once 9 "
+			     "of at most 20 times" },
+		{ "then it is", ONE, "'state':'Q','startCount':9,'quickRuns':9,'retryTime':'2001-09-09T01:46:40Z'", "",
+		  "Q start=9 +0#9" },
+		{ "or when an operator says so", ONE ",'runNow':true",
+		  "'state':'Q','startCount':9,'quickRuns':9,'retryTime':'2001-09-09T01:50:40Z'", "", "Q start=9 +0#9" },
+		{ "until nobody believes in it", ONE,
+		  "'state':'R','startCount':1,'quickRuns':19,'startTime':'2001-09-09T01:46:30Z'", "0:F@G1!99",
+		  "C start=1 exit=99", .server = "'automaticRequeueExitCode':99",
+		  .comment = "Job asked to be run again, and ended at once 20 times in a row" },
+		{ "but what worked in between", ONE,
+		  "'state':'R','startCount':1,'quickRuns':19,'startTime':'2001-09-09T01:40:00Z'", "0:F@G1!99",
+		  "Q start=1", .server = "'automaticRequeueExitCode':99" },
+		{ "of an array only what asks waits", "'array':{'request':'0-1','slots':1}," ONE,
+		  "'state':'Q','active':[{'index':0,'state':'Q','startCount':1,'quickRuns':1,'retryTime':"
+		  "'2001-09-09T01:46:41Z'}]",
+		  "", "Q start=1 +1/0 again=1" },
 		{ "which it must not", ONE ",'rerunnable':false", RAN, "0:F@G1!99", "C start=1 exit=99",
 		  .server = "'automaticRequeueExitCode':99" },
 	};
