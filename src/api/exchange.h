@@ -137,6 +137,11 @@ bool rest_line(struct exchange *x);
 /* rest_pbs.c: /apis/stoker.dev/v1/pbs/jobs, in the same way. */
 bool rest_pbs_is(const struct exchange *x);
 bool rest_pbs(struct exchange *x);
+/* rest_pbs_past.c: /apis/stoker.dev/v1/pbs/records, in the same way. */
+bool rest_pbs_past_path(const struct exchange *x);
+bool rest_pbs_past(struct exchange *x);
+/* Do these lines of accounts say that the job is the user's?  Pure. */
+bool rest_pbs_past_is_of(struct str lines, const char *user);
 /* rest_pbs_act.c: .../namespaces/NS/pbsjobs/NAME/signal and /message; false if the path is another. */
 bool rest_pbs_act_route(struct exchange *x);
 /* rest_pbs_far.c: the command in all pods of the job, which are another cluster's, or in the first of each run; takes x

@@ -169,7 +169,7 @@ static int route(struct exchange *x, bool *ret_resource, struct err *e)
 	*ret_resource = !rest_usage_path(x);
 	if (!*ret_resource || rest_logs_route(x) || rest_why_route(x) || rest_pbs_act_route(x))
 		return 0;
-	if (rest_line_is(x) || rest_pbs_is(x)) {
+	if (rest_line_is(x) || rest_pbs_is(x) || rest_pbs_past_path(x)) {
 		*ret_resource = false;
 		return 0;
 	}
@@ -321,7 +321,7 @@ static void serve_document(struct exchange *x)
 		exchange_finish(x);
 		return;
 	}
-	if (!rest_line(x) && !rest_pbs(x) && !rest_document(x)) {
+	if (!rest_line(x) && !rest_pbs(x) && !rest_pbs_past(x) && !rest_document(x)) {
 		err_set(&x->err, ERR_NOT_FOUND, "the server could not find the requested resource");
 		exchange_finish(x);
 	}

@@ -11,8 +11,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 
 struct scheduler;
+struct scheduler_past;
 
 struct scheduler_ops {
 	/* The uids of pods that wait or run, by their own name or that of who controls them; `kind` NULL: any. */
@@ -36,6 +38,11 @@ struct scheduler_ops {
 	/* The shares: {"queues":[{"name","weight","use","had","due","running","waiting","turn","groups":[{...,
 	 * "users":[...]}]}]}; sched/door_usage.h says what they mean. */
 	json_t *(*shares)(struct scheduler *s);
+	/* PBS's accounts, from the day of that time (seconds since 1970) on; NULL if none are kept.  Each reading
+	 * appends the lines about a job that are in the next piece; false after the last. */
+	struct scheduler_past *(*past_open)(struct scheduler *s, int64_t since);
+	bool (*past_read)(struct scheduler_past *p, int64_t sequence, struct sbuf *out);
+	void (*past_close)(struct scheduler_past *p);
 };
 
 struct scheduler {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* trace_files.c - see trace_files.h
  *
- * The server's files are root's, or of whoever runs the server; everybody else has the server's word while it has one.
+ * The server's files are root's, or of whoever runs the server; everybody else has the server's word.
  */
 #include "pbs/trace_files.h"
 
@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
 
 #define DAY_LEN 8 /* 20261116 */
@@ -55,6 +56,17 @@ static int is_day(const struct dirent *d)
 	return strlen(d->d_name) == DAY_LEN && strspn(d->d_name, "0123456789") == DAY_LEN;
 }
 
+static bool add_found(const struct sbuf *lines, const struct pbs_id *id, const struct trace_options *o,
+		      struct sbuf *out)
+{
+	if (!lines->n)
+		return false;
+	sbuf_addf(out, "\nJob: %lld%s%s%s.%s\n\n", (long long)id->sequence, id->array ? "[" : "", id->elements,
+		  id->array ? "]" : "", o->server);
+	sbuf_add(out, lines->p, lines->n);
+	return true;
+}
+
 bool trace_files(const char *dir, const struct pbs_id *id, const struct trace_options *o, struct sbuf *out)
 {
 	auto_free char *days = xasprintf("%s/accounting/pbs", dir);
@@ -75,12 +87,25 @@ bool trace_files(const char *dir, const struct pbs_id *id, const struct trace_op
 		free(found[i]);
 	}
 	free(found);
-	if (!lines.n)
+	return add_found(&lines, id, o, out);
+}
+
+bool trace_records(struct pbs *p, const struct pbs_id *id, const struct trace_options *o, struct sbuf *out)
+{
+	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
+	auto_sbuf struct sbuf text = SBUF(out->max);
+	auto_sbuf struct sbuf lines = SBUF(out->max);
+	struct err e = ERR_INIT;
+	struct str rest, line;
+
+	sbuf_addf(&path, PBS_API "/pbs/records?job=%lld&since=%lld", (long long)id->sequence,
+		  (long long)(o->since > 0 ? o->since : 0));
+	if (strchr(o->without, 'A') || pbs_get_text(p, path.p, &text, &e) < 0)
 		return false;
-	sbuf_addf(out, "\nJob: %lld%s%s%s.%s\n\n", (long long)id->sequence, id->array ? "[" : "", id->elements,
-		  id->array ? "]" : "", o->server);
-	sbuf_add(out, lines.p, lines.n);
-	return true;
+	rest = sbuf_str(&text);
+	while (rest.n && str_split(&rest, '\n', &line))
+		trace_file_line(line, id, &lines);
+	return add_found(&lines, id, o, out);
 }
 
 int trace_files_trouble(const char *dir)

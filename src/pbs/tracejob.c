@@ -24,7 +24,7 @@ static const char usage[] =
 	"  -s  without the server\n"
 	"  -l  without the scheduler\n"
 	"  -m  without the nodes\n"
-	"  -p  data directory of the server, for the accounts of jobs that it has forgotten\n"
+	"  -p  data directory of a server that is not there to be asked, for its accounts (root)\n"
 	"  -q -v -z -c -d -f -w  about the files of Torque's daemons: without effect\n";
 /* clang-format on */
 
@@ -32,7 +32,7 @@ struct tracejob {
 	struct pbs *p;
 	struct trace_options o;
 	char without[8];
-	const char *dir; /* of the server's data; NULL: the usual one */
+	const char *dir; /* of the server's data; NULL: the server is asked */
 	struct sbuf out;
 };
 
@@ -61,30 +61,18 @@ static json_t *find_events(struct pbs *p, const json_t *job)
 	return found;
 }
 
-/* Where it was looked for in vain is told: whose files they are is not the user's fault. */
+/* The server reads its accounts for us, but for those of another one, or that are somewhere else now. */
 static bool find_past(struct tracejob *t, const struct pbs_id *id)
 {
-	auto_sbuf struct sbuf usual = SBUF(LIMIT_URL);
-	const char *dir;
+	int why;
 
-	default_data_dir(&usual);
-	dir = t->dir ? t->dir : usual.p;
-	if (trace_files(dir, id, &t->o, &t->out))
+	if (!t->dir)
+		return trace_records(t->p, id, &t->o, &t->out);
+	if (trace_files(t->dir, id, &t->o, &t->out))
 		return true;
-	if (strchr(t->without, 'A'))
-		return false;
-	switch (trace_files_trouble(dir)) {
-	case 0:
-		break;
-	case EACCES:
-		fprintf(stderr,
-			"tracejob: the accounts in %s are for root; rpt_detail shows what your jobs used this month\n",
-			dir);
-		break;
-	default:
-		fprintf(stderr, "tracejob: there are no accounts in %s: -p names the server's data directory\n", dir);
-		break;
-	}
+	why = trace_files_trouble(t->dir);
+	if (why)
+		fprintf(stderr, "tracejob: %s/accounting/pbs: %s\n", t->dir, strerror(why));
 	return false;
 }
 

@@ -19,6 +19,7 @@
 #include "sched/forecast.h"
 #include "sched/owner_notes.h"
 #include "sched/parts.h"
+#include "sched/pbs_past.h"
 #include "sched/pod_work.h"
 #include "sched/why.h"
 #include "sched/world_ask.h"
@@ -32,6 +33,7 @@ struct door {
 	struct scheduler base;
 	struct door_config config;
 	struct books *books; /* or NULL */
+	char *past;          /* PBS's accounts, or NULL */
 	struct forecast *forecast;
 	struct loop_hook work;
 	int64_t spent_ns; /* on the present one, or the last */
@@ -553,9 +555,27 @@ static json_t *op_shares(struct scheduler *s)
 	return door_shares(door_of(s)->config.world);
 }
 
-static const struct scheduler_ops ops = {
-	.find = op_find, .why = op_why, .line = op_line, .usage = op_usage, .shares = op_shares
-};
+static struct scheduler_past *op_past_open(struct scheduler *s, int64_t since)
+{
+	const char *dir = door_of(s)->past;
+
+	return dir ? pbs_past_open(dir, since) : NULL;
+}
+
+static const struct scheduler_ops ops = { .find = op_find,
+					  .why = op_why,
+					  .line = op_line,
+					  .usage = op_usage,
+					  .shares = op_shares,
+					  .past_open = op_past_open,
+					  .past_read = pbs_past_read,
+					  .past_close = pbs_past_close };
+
+void door_set_past(struct door *d, const char *dir)
+{
+	free(d->past);
+	d->past = xstrdup(dir);
+}
 
 void door_set_books(struct door *d, struct books *b)
 {
@@ -588,6 +608,7 @@ void door_free(struct door *d)
 	loop_unschedule(d->config.loop, &d->work);
 	forecast_free(d->forecast);
 	free(d->name);
+	free(d->past);
 	free(d);
 }
 

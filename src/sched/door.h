@@ -24,6 +24,8 @@ struct door *door_new(const struct door_config *config);
 void door_free(struct door *d);
 /* The accounts: without them there are no answers about use. */
 void door_set_books(struct door *d, struct books *b);
+/* Where PBS's are. */
+void door_set_past(struct door *d, const char *dir);
 struct scheduler *door_scheduler(struct door *d);
 /* "job/a1", what a work is called for those of a namespace; a new text, or NULL: it is of another. */
 char *door_name(struct door *d, const struct work *work, const char *ns);

@@ -615,6 +615,7 @@ static int open_books(struct sched *s, const struct sched_config *config, struct
 	    pbs_books_new(s->client, pbs, s->servers, &s->pbs_books, e) < 0)
 		return -1;
 	door_set_books(s->door, s->books);
+	door_set_past(s->door, pbs);
 	return 0;
 }
 

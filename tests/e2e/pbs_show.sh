@@ -263,7 +263,7 @@ is "k_log by the node's own name" "$(k_log G103 2>&1 | head -n 1 | sed 's/^k_log
 like "chk_gpuused without a name is this machine's" "$(chk_gpuused)" '^====Node g103====$'
 like "dockerlog of a job that has not started" "$(dockerlog 380964 2>&1)" '^dockerlog: job 380964.Ghead has not started \(state Q\)$'
 like "tracejob tells its life" "$(tracejob 380963)" '^[0-9/]{10} [0-9:]{8}  S    Job Queued at request of games@gwork, owner = games@gwork, job name = testjob, queue = batch$'
-is "one that is forgotten is looked for in the accounts" "$(out 153 tracejob -p "$T/none" 7)" "tracejob: there are no accounts in $T/none: -p names the server's data directory
+is "accounts that are not there" "$(out 153 tracejob -p "$T/none" 7)" "tracejob: $T/none/accounting/pbs: No such file or directory
 tracejob: Unknown Job Id Error 7
 ."
 for c in qstat pbsnodes qselect tracejob chk_gpu chk_gpuused chk_res k_log dockerlog getallreposimages get_report rpt_detail; do

@@ -248,7 +248,17 @@ for c in qdel qhold qrls qrerun 'qsig -s KILL' 'qalter -N mine' 'qmsg hello' 'qm
 	like "not for others: $c" "$(b "$c $s; echo [\$?]")" '\[159\]$'
 done
 like "others see that it is there" "$(b "qstat $s")" "^$s +secret +$A "
-like "accounts are root's" "$(b "tracejob -p $T/main/data 7")" "^tracejob: the accounts in $T/main/data are for root; rpt_detail shows what your jobs used this month\$"
+# The document's first job by the accounts, when the server has forgotten it.
+q -c 'set server keep_completed = 0' >/dev/null
+past=$(a 'echo exit 7 | qsub -N past')
+forgotten() { ! a "qstat $past" | grep -q past; }
+ok "a job is forgotten" eventually 60 forgotten
+traced() { a "tracejob $past" | grep -qE '^[0-9/]{10} [0-9:]{8}  A    user='$A' .*jobname=past .* Exit_status=7 '; }
+ok "its owner finds it in the accounts" eventually 60 traced
+is "to others it is unknown" "$(b "tracejob $past; echo [\$?]")" "tracejob: Unknown Job Id Error $past
+[153]"
+like "the files are root's" "$(b "tracejob -p $T/main/data ${past%%.*}")" '^tracejob: .*/accounting/pbs: Permission denied$'
+q -c 'set server keep_completed = 300' >/dev/null
 unlike "but not what is in it" "$(b "qstat -f $s; qstat -f -x $s; qstat -F json -f $s; tracejob $n; curl -s --unix-socket \$STOKER_SOCKET 'http://x/apis/stoker.dev/v1/pbs/jobs?format=full'")" 'tell-nobody|confiden'
 raw() { b "curl -s -o out.txt -w '%{http_code}' --unix-socket \$STOKER_SOCKET $1; grep -cE 'tell-nobody|confiden' out.txt; rm -f out.txt" | tr '\n' ' '; }
 J=http://x/apis/stoker.dev/v1/namespaces
