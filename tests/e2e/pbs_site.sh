@@ -198,7 +198,7 @@ stays=$(a "echo \"$BIG; sleep 1000\" | qsub -N stays -l pmem=20mb")
 is "mcc is a laboratory's" "$(b 'echo true | qsub -q mcc; echo [$?]')" \
 	"qsub: submit error (Unauthorized Request  MSG=user ACL rejected the submitting user: user $B@$(hostname -s), queue mcc)
 [159]"
-q -c "set queue mcc acl_user_enable = False; set queue mcc acl_groups = $LAB; set queue mcc acl_group_enable = True" >/dev/null
+q -c "set queue mcc acl_user_enable = False; set queue mcc acl_groups = $LAB; set queue mcc acl_group_sloppy = True; set queue mcc acl_group_enable = True" >/dev/null
 like "or a group's" "$(b 'echo true | qsub -q mcc; echo [$?]')" "group ACL is not satisfied: user $B@"
 like "whose members may" "$(a 'echo true | qsub -q mcc')" '^[0-9]+\.Ghead$'
 is "fifteen minutes are the most in test" "$(a 'echo true | qsub -q test -l walltime=15:01; echo [$?]')" \
