@@ -16,7 +16,8 @@ enum { HIGHEST_NUMBER = 99999999 };
 static const struct field spec_fields[] = {
 	F(0, "serverName", STRING,
 	  .doc = "What stands behind the dot of job ids, such as Ghead; the host's name without domain by default."),
-	F(0, "defaultQueue", STRING, .dflt = "\"batch\"", .doc = "Queue of jobs that name none."),
+	F(0, "defaultQueue", STRING, .flags = FIELD_POINTER, .dflt = "\"batch\"",
+	  .doc = "Queue of jobs that name none; empty: those are refused."),
 	F(0, "scheduling", BOOL, .dflt = "true", .doc = "Whether jobs are started."),
 	F(0, "keepCompletedSeconds", INT32, .dflt = "300", .has_min = true,
 	  .doc = "How long qstat shows jobs that have ended."),

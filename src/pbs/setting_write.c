@@ -331,11 +331,11 @@ static int write_offline(struct change *c)
 /* ---- all of them ---- */
 
 static int (*const writers[])(struct change *c) = {
-	[SETTING_TEXT] = write_text,       [SETTING_NUMBER] = write_number,   [SETTING_BOOL] = write_bool,
-	[SETTING_LIST] = write_list,       [SETTING_MAP] = write_map,         [SETTING_SOME] = write_enable,
-	[SETTING_ENTRY] = write_entry,     [SETTING_ACL] = write_list,        [SETTING_KEPT] = write_kept,
-	[SETTING_FALSE] = write_kept,      [SETTING_TYPE] = write_type,       [SETTING_NOTE] = write_note,
-	[SETTING_PROPERTIES] = write_list, [SETTING_OFFLINE] = write_offline,
+	[SETTING_GIVEN] = write_text,  [SETTING_TEXT] = write_text,       [SETTING_NUMBER] = write_number,
+	[SETTING_BOOL] = write_bool,   [SETTING_LIST] = write_list,       [SETTING_MAP] = write_map,
+	[SETTING_SOME] = write_enable, [SETTING_ENTRY] = write_entry,     [SETTING_ACL] = write_list,
+	[SETTING_KEPT] = write_kept,   [SETTING_FALSE] = write_kept,      [SETTING_TYPE] = write_type,
+	[SETTING_NOTE] = write_note,   [SETTING_PROPERTIES] = write_list, [SETTING_OFFLINE] = write_offline,
 };
 
 /* Fields that are empty then are left out. */
@@ -357,6 +357,9 @@ static int unset(struct change *c)
 	}
 	case SETTING_NOTE:
 		put_note(c->object, c->s->path, NULL);
+		return 0;
+	case SETTING_GIVEN:
+		jsonx_set_new(c->object, c->s->path, json_string(""));
 		return 0;
 	case SETTING_MAP:
 		json_object_del(map_at(c->object, c->s->path), c->resource);

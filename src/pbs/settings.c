@@ -71,7 +71,7 @@ const struct setting queue_settings[] = {
 
 const struct setting server_settings[] = {
 	{ "scheduling",                  "spec.scheduling",               SETTING_BOOL },
-	{ "default_queue",               "spec.defaultQueue",             SETTING_TEXT },
+	{ "default_queue",               "spec.defaultQueue",             SETTING_GIVEN },
 	{ "max_running",                 "spec.maxRunning",               SETTING_NUMBER },
 	{ "max_user_run",                "spec.maxUserRun",               SETTING_NUMBER },
 	{ "max_user_queuable",           "spec.maxUserQueuable",          SETTING_NUMBER },

@@ -7,6 +7,7 @@
 
 enum setting_form {
 	SETTING_TEXT,
+	SETTING_GIVEN, /* a text that the server gives where there is none: it is unset by being empty */
 	SETTING_NUMBER,
 	SETTING_BOOL,
 	SETTING_LIST,       /* of texts, shown with commas */

@@ -264,6 +264,9 @@ is "an operator stops and starts queues" "$(said $OPER qstop batch)$(said $OPER 
 is "and takes nodes out of use" "$(said $OPER qmgr -c "s n $NODE state = offline")$(said $OPER qmgr -c "s n $NODE state = free")" "[0][0]"
 is "but sets no limits" "$(said $OPER qmgr -c 's q batch max_running = 1')" "qmgr obj=batch svr=default: Unauthorized Request  MSG=operation not permitted
 [2]"
+is "without a default queue" "$(Q 'unset server default_queue')$(said $ALICE qsub -- /bin/true)" "[0]qsub: submit error (No default queue specified MSG=requested queue not found)
+[191]"
+is "with one" "$(Q 'set server default_queue = batch')" "[0]"
 Q 's s scheduling = false' >/dev/null
 w4=$(submit)
 is "qrun is not on a node that is none" "$(said $OPER qrun -H nosuch "$w4")" "qrun: Unknown node  MSG=cannot locate specified node nosuch $w4

@@ -261,6 +261,9 @@ TEST("defaults come from the queue, then the server, and show as qstat writes th
 	CHECK_STR(json_string_value(json_object_get(jsonx_at(c, "metadata.labels"), QUEUE_LABEL)), "most");
 	CHECK_STR(change(&s, &daemon_user, "2", "'queue':'most'"),
 		  "PBS 15038: Job exceeds queue resource limits MSG=cannot satisfy queue max walltime requirement");
+	settings(&s, "'defaultQueue':''");
+	CHECK_STR(refusal(&s, &daemon_user, "'name':'a'"),
+		  "PBS 15039: No default queue specified MSG=requested queue not found");
 	settings(&s, "'resourcesDefault':null,'defaultQueue':'most'");
 	d = submit(&s, &daemon_user, "default", "'name':'a'");
 	CHECK_STR(jsonx_str(d, "spec.resources.walltime"), "48:00:00");

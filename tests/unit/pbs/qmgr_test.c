@@ -223,6 +223,18 @@ TEST("a queue is printed as it was said")
 	CHECK_STR(setting_kept(queue, "acl_users"), "alice,-bob@h");
 }
 
+TEST("a default queue that is unset is not given back by the server")
+{
+	json_auto_t *server = named("default");
+	auto_free char *got = NULL;
+	struct err e = ERR_INIT;
+
+	CHECK_INT(say(QMGR_SERVER, server, "set server default_queue = batch\nunset server default_queue", &e), 0);
+	CHECK_STR(jsonx_str(server, "spec.defaultQueue"), "");
+	got = print(QMGR_SERVER, server);
+	CHECK(!strstr(got, "default_queue"));
+}
+
 TEST("a node is printed as it was said, its own name left out")
 {
 	json_auto_t *node = named("g1"); /* Kubernetes has no capital letters */
