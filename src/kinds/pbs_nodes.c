@@ -373,13 +373,16 @@ static int numbers_add(const struct numbers *more, struct pbs_nodes *n, struct e
 	return nodes_settle(n, e);
 }
 
-/* Without nodes= or select=: tasks that may lie anywhere are nodes with a task each, which may share a machine. */
+/* Without nodes= or select=: tasks that may lie anywhere are nodes with a task each, which may share a machine; ncpus
+ * alone is a node with so many slots, as beside nodes=1. */
 static int nodes_from_numbers(const struct numbers *more, struct pbs_nodes *n, struct err *e)
 {
 	n->reqs = xcalloc(1, sizeof(*n->reqs));
 	n->n = 1;
-	n->reqs[0] =
-		(struct pbs_req){ .count = more->procs ? more->procs : 1, .cpus = more->ncpus, .gpus = more->gpus };
+	n->reqs[0] = (struct pbs_req){ .count = more->procs ? more->procs : 1,
+				       .ppn = more->procs ? 0 : more->ncpus,
+				       .cpus = more->ncpus,
+				       .gpus = more->gpus };
 	return nodes_settle(n, e);
 }
 
