@@ -92,6 +92,16 @@ void exchange_free(struct exchange *x)
 	free(x);
 }
 
+bool exchange_path_is(const struct exchange *x, const char *const *words, size_t n)
+{
+	if (x->nsegments != n)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (words[i] && !streq(words[i], x->segments[i]))
+			return false;
+	return true;
+}
+
 const char *exchange_param(const struct exchange *x, const char *name)
 {
 	return json_string_value(json_object_get(x->query, name));

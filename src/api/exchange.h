@@ -83,6 +83,8 @@ void exchange_count(struct exchange *x, int code);
  * audits and frees x, after. */
 void exchange_keep_peer(struct exchange *x);
 void exchange_upgraded(struct exchange *x);
+/* Whether these are the words of its path; NULL stands for any word. */
+bool exchange_path_is(const struct exchange *x, const char *const *words, size_t n);
 /* Text of a query parameter or NULL. */
 const char *exchange_param(const struct exchange *x, const char *name);
 /* Kubernetes' rule: absent, "0" and "false" are false, all else is true. */

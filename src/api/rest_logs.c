@@ -206,15 +206,12 @@ bool rest_logs_route(struct exchange *x)
 	const char *method = http_method(x->http);
 	size_t thing = 0;
 
-	if (x->nsegments != ARRAY_SIZE(words) || (!streq(method, "GET") && !streq(method, "HEAD")))
+	if (!exchange_path_is(x, words, ARRAY_SIZE(words)) || (!streq(method, "GET") && !streq(method, "HEAD")))
 		return false;
 	while (thing < ARRAY_SIZE(things) && !streq(things[thing].word, x->segments[NAME_AT - 1]))
 		thing++;
 	if (thing == ARRAY_SIZE(things))
 		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (words[i] && !streq(words[i], x->segments[i]))
-			return false;
 	/* Without a name: the right to one pod's logs is none to those of a job of that name. */
 	x->req.kind = &kind_pod;
 	x->req.subresource = "log";

@@ -93,12 +93,7 @@ bool rest_pbs_past_path(const struct exchange *x)
 {
 	static const char *const words[] = { "apis", "stoker.dev", "v1", "pbs", "records" };
 
-	if (x->nsegments != ARRAY_SIZE(words))
-		return false;
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (!streq(words[i], x->segments[i]))
-			return false;
-	return true;
+	return exchange_path_is(x, words, ARRAY_SIZE(words));
 }
 
 bool rest_pbs_past(struct exchange *x)

@@ -18,16 +18,6 @@
 #define LINE_MOST 100000
 #define LINE_ROWS 1000 /* unless a limit says otherwise */
 
-static bool path_is(const struct exchange *x, const char *const *words, size_t n)
-{
-	if (x->nsegments != n)
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (words[i] && !streq(words[i], x->segments[i]))
-			return false;
-	return true;
-}
-
 static bool reads(const struct exchange *x)
 {
 	const char *method = http_method(x->http);
@@ -78,7 +68,7 @@ bool rest_why_route(struct exchange *x)
 {
 	static const char *const words[] = { "apis", "stoker.dev", "v1", "namespaces", NULL, "why", NULL };
 
-	if (!path_is(x, words, ARRAY_SIZE(words)) || !reads(x))
+	if (!exchange_path_is(x, words, ARRAY_SIZE(words)) || !reads(x))
 		return false;
 	x->req.kind = &kind_pod;
 	x->req.ns = x->segments[4];
@@ -130,7 +120,7 @@ bool rest_line_is(const struct exchange *x)
 {
 	static const char *const words[] = { "apis", "stoker.dev", "v1", "line" };
 
-	return path_is(x, words, ARRAY_SIZE(words));
+	return exchange_path_is(x, words, ARRAY_SIZE(words));
 }
 
 bool rest_line(struct exchange *x)
