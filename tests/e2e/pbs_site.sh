@@ -190,6 +190,7 @@ big=$(a 'qsub -N big -l mem=20mb -- /usr/bin/python3 -c "x = bytearray(200 << 20
 # Neither the script nor its last command is the one that is killed.
 BIG="/usr/bin/python3 -c 'x = bytearray(200 << 20)'"
 quick=$(a "echo \"$BIG; exit 0\" | qsub -N quick -l mem=20mb")
+boxed=$(a "echo \"$BIG; exit 0\" | qsub -N boxed -l image=host,mem=20mb")
 tiny=$(a 'echo true | qsub -N tiny -l mem=100w')
 small=$(a 'echo true | qsub -N small -l mem=16kb')
 stays=$(a "echo \"$BIG; sleep 1000\" | qsub -N stays -l pmem=20mb")
@@ -217,7 +218,7 @@ is "longer is refused also afterwards" "$(a "h=\$(echo true | qsub -h -q test); 
 
 ended "$long"
 like "who takes too long reads it" "$(job "$long" exit_status) $(cat "$(home $A)/long.o${long%%.*}")" '^-11 =>> PBS: job killed: walltime [2-9] exceeded limit 1$'
-for n in big quick stays; do
+for n in big quick stays boxed; do
 	ended "${!n}"
 	is "who takes too much memory, too: $n" "$(job "${!n}" exit_status) $(grep -v Killed "$(home $A)/$n.e${!n%%.*}")" \
 		"-10 =>> PBS: job killed: mem 20975616 exceeded limit 20971520"
