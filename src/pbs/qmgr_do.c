@@ -136,7 +136,7 @@ static int count_jobs(struct qmgr_work *w, const char *queue, struct job_counts 
 	if (board_get(w->pbs, &ask, &b, e) < 0)
 		return -1;
 	while (board_next(&b, &j))
-		ret->n[job_count_of(board_row_state(&j.row))]++;
+		job_counts_add(ret, &j.row);
 	return 0;
 }
 
@@ -243,8 +243,10 @@ static int show_server(struct qmgr_work *w, const struct qmgr_command *c, struct
 /* Attributes that there are not; PBS's that only it sets are, too. */
 static int check_asked(const struct qmgr_command *c, struct err *e)
 {
-	static const char *const others[] = { "total_jobs", "state_count", "server_state", "pbs_version", "jobs",
-					      "status",     "gpus",        "gpu_status",   "power_state" };
+	static const char *const others[] = { "total_jobs",        "state_count", "server_state",
+					      "pbs_version",       "jobs",        "status",
+					      "gpu_status",        "power_state", "mtime",
+					      "resources_assigned" };
 
 	for (size_t i = 0; i < c->nitems; i++) {
 		const char *name = c->items[i].name;

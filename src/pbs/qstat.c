@@ -241,12 +241,10 @@ static int count_jobs(struct qstat *q, struct queue_line *lines, size_t n, struc
 	if (board_get(q->p, &ask, &b, e) < 0)
 		return -1;
 	while (board_next(&b, &j)) {
-		int c = job_count_of(board_row_state(&j.row));
-
-		all->n[c]++;
+		job_counts_add(all, &j.row);
 		for (size_t i = 0; i < n; i++)
 			if (str_eq(j.row.c[COL_QUEUE], lines[i].name))
-				lines[i].counts.n[c]++;
+				job_counts_add(&lines[i].counts, &j.row);
 	}
 	return 0;
 }

@@ -330,12 +330,27 @@ static int write_offline(struct change *c)
 
 /* ---- all of them ---- */
 
+/* A node that has not said anything yet will. */
+static int write_told(struct change *c)
+{
+	const char *told = json_string_value(json_object_get(jsonx_at(c->object, "status.capacity"), c->s->path));
+	int64_t n;
+
+	if (c->op != SETTING_SET || !str_int64(c->value, 0, INT32_MAX, &n))
+		return bad_value(c, "must be a number");
+	if (!jsonx_at(c->object, "status.capacity") || streq(told ? told : "0", c->value))
+		return 0;
+	return pbs_error_set(c->e, ERR_INVALID, PBSE_BADATVAL, "%s = %.200s: the node itself finds %s", c->s->name,
+			     c->value, told ? told : "none");
+}
+
 static int (*const writers[])(struct change *c) = {
-	[SETTING_GIVEN] = write_text,  [SETTING_TEXT] = write_text,       [SETTING_NUMBER] = write_number,
-	[SETTING_BOOL] = write_bool,   [SETTING_LIST] = write_list,       [SETTING_MAP] = write_map,
-	[SETTING_SOME] = write_enable, [SETTING_ENTRY] = write_entry,     [SETTING_ACL] = write_list,
-	[SETTING_KEPT] = write_kept,   [SETTING_FALSE] = write_kept,      [SETTING_TYPE] = write_type,
-	[SETTING_NOTE] = write_note,   [SETTING_PROPERTIES] = write_list, [SETTING_OFFLINE] = write_offline,
+	[SETTING_TOLD] = write_told,       [SETTING_GIVEN] = write_text,  [SETTING_TEXT] = write_text,
+	[SETTING_NUMBER] = write_number,   [SETTING_BOOL] = write_bool,   [SETTING_LIST] = write_list,
+	[SETTING_MAP] = write_map,         [SETTING_SOME] = write_enable, [SETTING_ENTRY] = write_entry,
+	[SETTING_ACL] = write_list,        [SETTING_KEPT] = write_kept,   [SETTING_FALSE] = write_kept,
+	[SETTING_TYPE] = write_type,       [SETTING_NOTE] = write_note,   [SETTING_PROPERTIES] = write_list,
+	[SETTING_OFFLINE] = write_offline,
 };
 
 /* Fields that are empty then are left out. */
@@ -358,6 +373,8 @@ static int unset(struct change *c)
 	case SETTING_NOTE:
 		put_note(c->object, c->s->path, NULL);
 		return 0;
+	case SETTING_TOLD:
+		return bad_value(c, "the node itself finds it");
 	case SETTING_GIVEN:
 		jsonx_set_new(c->object, c->s->path, json_string(""));
 		return 0;

@@ -2,6 +2,7 @@
 /* settings.c - see settings.h */
 #include "pbs/settings.h"
 
+#include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/pbs_nodes.h"
@@ -177,6 +178,7 @@ const struct setting node_settings[] = {
 	{ "properties", "metadata.labels",    SETTING_PROPERTIES },
 	{ "ntype",      "",                   SETTING_KEPT },
 	{ "ttl",        "",                   SETTING_KEPT },
+	{ "gpus",       "nvidia.com/gpu",     SETTING_TOLD },
 	{ "note",       NOTE_ANNOTATION,      SETTING_NOTE },
 	{ NULL },
 };
@@ -354,7 +356,7 @@ void setting_show(const struct setting *s, const json_t *object, struct pbs_attr
 
 /* ---- counts ---- */
 
-int job_count_of(char state)
+static int count_of(char state)
 {
 	static const struct {
 		char state;
@@ -366,6 +368,17 @@ int job_count_of(char state)
 		if (rows[i].state == state)
 			return rows[i].count;
 	return COUNT_QUEUED;
+}
+
+void job_counts_add(struct job_counts *c, const struct board_row *job)
+{
+	char state = board_row_state(job);
+
+	c->n[count_of(state)]++;
+	if (!strchr("RSE", state))
+		return;
+	c->nodes += board_row_number(job, COL_NODES, 0);
+	c->slots += board_row_number(job, COL_TASKS, 0);
 }
 
 int64_t job_counts_total(const struct job_counts *c)
@@ -391,9 +404,42 @@ static void add_counts(const struct job_counts *c, struct pbs_attributes *out)
 
 /* ---- the lists ---- */
 
+/* When somebody last changed a setting. */
+static void add_mtime(const json_t *queue, struct pbs_attributes *out)
+{
+	const char *created = jsonx_str_or(queue, "metadata.creationTimestamp", "");
+	int64_t last = -1;
+	int64_t when;
+	json_t *m;
+	size_t i;
+
+	if (clock_parse_rfc3339(created, &when))
+		last = when / 1000000;
+	json_array_foreach (jsonx_at(queue, "metadata.managedFields"), i, m)
+		if (!json_object_get(m, "subresource") && clock_parse_rfc3339(jsonx_str_or(m, "time", ""), &when) &&
+		    when / 1000000 > last)
+			last = when / 1000000;
+	if (last < 0)
+		return;
+	pbs_attributes_add(out, "mtime", NULL, xasprintf("%lld", (long long)last));
+	out->items[out->n - 1].when = last;
+}
+
+static void add_assigned(const struct job_counts *c, struct pbs_attributes *out)
+{
+	if (!c->nodes)
+		return;
+	pbs_attributes_add(out, "resources_assigned", "ncpus", xasprintf("%lld", (long long)c->slots));
+	pbs_attributes_add(out, "resources_assigned", "nodect", xasprintf("%lld", (long long)c->nodes));
+}
+
 void queue_attributes(const json_t *queue, const struct job_counts *c, struct pbs_attributes *ret)
 {
 	for (const struct setting *s = queue_settings; s->name; s++) {
+		if (streq(s->name, "enabled")) {
+			add_mtime(queue, ret);
+			add_assigned(c, ret);
+		}
 		setting_show(s, queue, ret);
 		if (streq(s->name, "max_user_queuable"))
 			add_counts(c, ret);

@@ -4,6 +4,7 @@
 #define STOKER_PBS_SETTINGS_H
 
 #include "pbs/job_attributes.h"
+#include "pbs/row.h"
 
 enum setting_form {
 	SETTING_TEXT,
@@ -20,6 +21,7 @@ enum setting_form {
 	SETTING_TYPE,       /* of a queue; Route is kept until the queue has destinations */
 	SETTING_NOTE,       /* an annotation, `path` */
 	SETTING_PROPERTIES, /* labels of a node */
+	SETTING_TOLD,       /* of a node: what it finds out itself, and others may only say again */
 	SETTING_OFFLINE     /* whether a node is taken out of use */
 };
 
@@ -49,13 +51,13 @@ bool setting_is_property(const json_t *node, const char *label);
 /* What is kept under a name, or NULL. */
 const char *setting_kept(const json_t *object, const char *name);
 
-/* How many jobs stand how; indexed by job_count_of(). */
+/* How many jobs stand how; and what those that run have. */
 enum { COUNT_TRANSIT, COUNT_QUEUED, COUNT_HELD, COUNT_WAITING, COUNT_RUNNING, COUNT_EXITING, COUNT_COMPLETE, COUNT__N };
 struct job_counts {
 	int64_t n[COUNT__N];
+	int64_t nodes, slots; /* of those that run */
 };
-/* Which one a job of this state adds to. */
-int job_count_of(char state);
+void job_counts_add(struct job_counts *c, const struct board_row *job);
 int64_t job_counts_total(const struct job_counts *c);
 
 /* All that is set, with the counts where PBS has them. */

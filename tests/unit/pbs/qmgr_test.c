@@ -288,6 +288,20 @@ TEST("refusals have PBS's numbers")
 	}
 }
 
+TEST("how many cards a node has it says itself, and others may say so again")
+{
+	json_auto_t *node = named("g1");
+	struct err e = ERR_INIT;
+	const char *words;
+
+	CHECK_INT(say(QMGR_NODE, node, "set node g1 gpus = 4", &e), 0); /* it has not been heard yet */
+	jsonx_set_new(node, "status.capacity", json_pack("{s:s}", "nvidia.com/gpu", "8"));
+	CHECK_INT(say(QMGR_NODE, node, "set node g1 gpus = 8", &e), 0);
+	CHECK_INT(say(QMGR_NODE, node, "set node g1 gpus = 4", &e), -1);
+	CHECK_INT(pbs_error_find(e.text, &words), PBSE_BADATVAL);
+	CHECK(strstr(words, "MSG=gpus = 4: the node itself finds 8"));
+}
+
 TEST("list shows what is asked for")
 {
 	json_auto_t *queue = named("q");
@@ -354,7 +368,7 @@ static void random_value(const struct setting *s, struct sbuf *out)
 {
 	static const char *const words[] = { "a", "b", "c", "d-e", "x@y" };
 
-	if (s->form == SETTING_NUMBER || streq(s->name, "np"))
+	if (s->form == SETTING_NUMBER || s->form == SETTING_TOLD || streq(s->name, "np"))
 		sbuf_addf(out, "%u", 1 + chance(1000));
 	else if (s->form == SETTING_BOOL || s->form == SETTING_SOME)
 		sbuf_adds(out, chance(2) ? "True" : "False");

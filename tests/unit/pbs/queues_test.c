@@ -2,9 +2,11 @@
 #include <stdlib.h>
 
 #include "base/jsonx.h"
+
 #include "pbs/qstat_full.h"
 #include "pbs/qstat_queues.h"
 #include "test.h"
+#include <time.h>
 
 #define COUNTS(...)                                                                                                    \
 	{                                                                                                              \
@@ -91,6 +93,14 @@ TEST("-Qf lists a queue's attributes with their counts")
 				       "Execution", "priority", 5, "defaultWalltime", "7d", "resourcesDefault", "mem",
 				       "4gb", "walltime", "1", "acl", "users", "a", "-b", "enabled", 1, "started", 0);
 
+	c.nodes = 3;
+	c.slots = 12;
+	setenv("TZ", "UTC", 1);
+	tzset();
+	jsonx_set_new(queue, "metadata",
+		      json_pack("{s:s, s:[{s:s}, {s:s, s:s}]}", "creationTimestamp", "2001-09-09T01:46:40Z",
+				"managedFields", "time", "2001-09-09T01:46:50Z", "subresource", "status", "time",
+				"2001-09-09T01:50:00Z"));
 	queue_attributes(queue, &c, &a);
 	full_begin(&f);
 	full_add(&f, "batch", &a);
@@ -105,6 +115,9 @@ TEST("-Qf lists a queue's attributes with their counts")
 			       "    acl_users = a,-b\n"
 			       "    resources_default.walltime = 168:00:00\n"
 			       "    resources_default.mem = 4gb\n"
+			       "    mtime = Sun Sep  9 01:46:50 2001\n"
+			       "    resources_assigned.ncpus = 12\n"
+			       "    resources_assigned.nodect = 3\n"
 			       "    enabled = True\n"
 			       "    started = False\n"
 			       "\n");
