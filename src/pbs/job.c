@@ -407,6 +407,8 @@ int job_check(struct ask *a, struct err *e)
 
 	if (job_is_interactive(a) && array)
 		return ask_refuse(a, e, REFUSE_PLAIN, 2, "interactive job can not be job array.");
+	if (ask_find(a, 'x') && !job_is_interactive(a))
+		return ask_refuse(a, e, REFUSE_USAGE, 2, "-x may only be given with -I");
 	if (ask_find(a, 'i') && !array)
 		return ask_refuse(a, e, REFUSE_PLAIN, 4, "-i may only be given with a job array (-t)");
 	if (pbs_nodes_of(resources, &nodes, &why) < 0)

@@ -315,8 +315,10 @@ int options_argv(struct ask *a, int argc, char *const *argv, struct err *e)
 	return 0;
 }
 
+/* What the server would refuse it refuses for each job: the words after it are still looked at. */
 int options_alter(struct ask *a, int argc, char *const *argv, char **ids, int *ret_n, struct err *e)
 {
+	bool refused = false;
 	int i = 1;
 	int n = 0;
 
@@ -324,16 +326,22 @@ int options_alter(struct ask *a, int argc, char *const *argv, char **ids, int *r
 	while (i < argc) {
 		int used = 1;
 
-		if (argv[i][0] == '-' && argv[i][1])
-			used = take_word(a, argc - i, argv + i, FROM_ARGV, e);
-		else
+		if (argv[i][0] == '-' && argv[i][1]) {
+			struct err other = ERR_INIT;
+
+			used = take_word(a, argc - i, argv + i, FROM_ARGV, refused ? &other : e);
+		} else {
 			ids[n++] = argv[i];
-		if (used < 0)
+		}
+		if (used < 0 && a->refusal != REFUSE_SUBMIT)
 			return -1;
-		i += used;
+		refused |= used < 0;
+		i += used > 0 ? used : argv[i][2] ? 1 : 2;
 	}
 	*ret_n = n;
-	return n ? 0 : ask_refuse(a, e, REFUSE_SHORT, 2, "usage");
+	if (!n)
+		return ask_refuse(a, e, REFUSE_SHORT, 2, "usage");
+	return refused ? -1 : 0;
 }
 
 void options_environment(struct ask *a)

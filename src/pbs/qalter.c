@@ -99,7 +99,7 @@ static int run(struct pbs *p, struct ask *ask, int argc, char **argv)
 	int n = 0;
 
 	if (options_alter(ask, argc, argv, ids, &n, &e) < 0)
-		return refusal_show(ask, p->command, &e);
+		return refusal_show_each(ask, p, ids, n, &e);
 	spec = changes(ask);
 	a.arg = spec;
 	which = ask_find(ask, 't');

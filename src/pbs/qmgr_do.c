@@ -140,6 +140,27 @@ static int count_jobs(struct qmgr_work *w, const char *queue, struct job_counts 
 	return 0;
 }
 
+/* The Node at the path, and what runs on it. */
+static int check_idle(struct qmgr_work *w, const char *path, struct err *e)
+{
+	struct board_query ask = { .elements = true };
+	auto_board struct board b = { 0 };
+	json_auto_t *node = NULL;
+	struct board_job j;
+	struct node_view v;
+	int r = 0;
+
+	if (pbs_get(w->pbs, path, &node, e) < 0 || board_get(w->pbs, &ask, &b, e) < 0)
+		return -1;
+	node_view_init(&v, node);
+	while (board_next(&b, &j))
+		node_view_job(&v, &j.row);
+	if (v.n)
+		r = pbs_error_set(e, ERR_CONFLICT, PBSE_IVALREQ, "jobs run on node %.200s", v.name);
+	node_view_done(&v);
+	return r;
+}
+
 static int do_delete(struct qmgr_work *w, const struct qmgr_command *c, const char *name, struct err *e)
 {
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
@@ -155,6 +176,8 @@ static int do_delete(struct qmgr_work *w, const struct qmgr_command *c, const ch
 			return pbs_error_set(e, ERR_CONFLICT, PBSE_QUEBUSY, NULL);
 	}
 	path_of(c->object, name, &path);
+	if (c->object == QMGR_NODE && check_idle(w, path.p, e) < 0)
+		return -1;
 	return pbs_delete(w->pbs, path.p, e);
 }
 

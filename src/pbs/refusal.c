@@ -3,6 +3,7 @@
 #include "pbs/refusal.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "pbs/pbs.h"
 
@@ -38,5 +39,18 @@ int refusal_show(const struct ask *a, const char *command, const struct err *e)
 	default:
 		fprintf(stderr, "%s: %s\n", command, e->text);
 	}
+	return a->status;
+}
+
+int refusal_show_each(const struct ask *a, struct pbs *p, char *const *ids, int n, const struct err *e)
+{
+	const char *words = e->text;
+
+	if (a->refusal != REFUSE_SUBMIT || !n)
+		return refusal_show(a, p->command, e);
+	pbs_error_of(e, &words);
+	for (int i = 0; i < n; i++)
+		fprintf(stderr, "%s: %s %s%s%s\n", p->command, words, ids[i], strchr(ids[i], '.') ? "" : ".",
+			strchr(ids[i], '.') ? "" : pbs_server_name(p));
 	return a->status;
 }

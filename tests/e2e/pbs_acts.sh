@@ -131,6 +131,7 @@ like "paths are from here" "$(spec "$w" .outputPath)" ":$T/work/out\$"
 like "a time, too" "$(spec "$w" .executionTime)" '^20(29-12-31|30-01-01)T'
 like "a bad value" "$(said $ALICE qalter -p 5000 "$w" | tr '\n' '|')" '^\[qalter: illegal -p value\]\|\|usage: qalter .*\|\[2\]\|$'
 like "no job" "$(said $ALICE qalter -N x | tr '\n' '|')" '^usage: qalter .*\|\[2\]\|$'
+like "what no job can ask for" "$(said $ALICE qalter -l foo=1 -N x "${w%%.*}" | tr '\n' '|')" "^qalter: Unknown resource type  MSG=.* $w\\|\\[189\\]\\|\$"
 is "qalter releases" "$(said $ALICE qalter -h n "$w") $(spec "$w" .hold)" "[0] n"
 first=$(submit -h)
 is "qalter of what it waits for" "$(said $ALICE qalter -W "depend=afterok:$first" "$w") $(spec "$w" '.dependencies[0].type')" "[0] afterok"
@@ -277,6 +278,9 @@ is "nor of what is held" "$(said $OPER qrun "$w3")" "qrun: Request invalid for s
 [170]"
 is "qrun" "$(said $OPER qrun -H "$NODE" "$w4") $(spec "$w4" '[.runNow,.runHosts]')" "[0] [true,[\"$NODE\"]]"
 Q 's s scheduling = true' >/dev/null
+ok "it runs" state "$w4" R
+is "a node on which jobs run is not deleted" "$(Q "d n $NODE")" "qmgr obj=$NODE svr=default: Invalid request MSG=jobs run on node $NODE
+[2]"
 is "qdel of all, by an operator" "$(said $OPER qdel all)" "[0]"
 ok "ends everyone's" state "$w2" C
 like "--help" "$(said $ALICE qdel --help)" '^usage: qdel '

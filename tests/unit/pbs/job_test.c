@@ -271,6 +271,7 @@ TEST("what is wrong is refused in PBS's words and with its exit codes")
 		{ "-l nodes=1,procs=2", "", 2, REFUSE_USAGE, "illegal -l value" },
 		{ "-l walltime", "", 1, REFUSE_PLAIN, "illegal -l value" },
 		{ "-l colour=red", "", 189, REFUSE_SUBMIT, "PBS 15037: Unknown resource type  MSG=detected request" },
+		{ "-x", "", 2, REFUSE_USAGE, "-x may only be given with -I" },
 		{ "-l nodes=2,ncpus=4", "", 4, REFUSE_PLAIN, "Jobs may not mix -l nodes with -l size or -l ncpus" },
 		{ "-l nodes=2 -l select=2", "", 4, REFUSE_PLAIN, "select: must not be there beside nodes" },
 		{ "-q a@", "", 2, REFUSE_PLAIN, "illegally formed destination: a@" },
