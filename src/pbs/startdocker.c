@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
@@ -36,6 +37,7 @@
 #define TELL_AFTER_MS 2000
 #define NAME_LETTERS  8
 #define RUNTIME_WORDS 4096
+#define AWAITED_MS    20000 /* well below MONITOR_AWAIT_MS */
 
 static const char usage[] =
 	"usage: startdocker [-u \"docker options\"] [-D datadir] [-P procdir] (-s script | -c \"command\") image\n"
@@ -63,7 +65,8 @@ struct docker {
 	struct terminal_told told; /* of its output */
 	bool ending;               /* it has been told to end, */
 	bool owes_end;             /* or will be when the server is back */
-	bool away;                 /* the server was out of reach, once or more often */
+	int64_t made_ms;           /* when that was */
+	bool away;                 /* the server was out of reach since then */
 	int signo;                 /* that ended it, or 0 */
 };
 
@@ -261,6 +264,8 @@ static int make_pod(struct docker *d, struct err *e)
 	sbuf_reset(&path);
 	job_pod_path(d->pbs->ns, jsonx_str_or(pod, "metadata.name", ""), &path);
 	d->path = sbuf_steal(&path);
+	d->away = false;
+	d->made_ms = clock_mono_ms();
 	return 0;
 }
 
@@ -401,6 +406,12 @@ static void look_at_output(struct docker *d, struct docker_end *end)
 		docker_look_at_output(d->ask.script ? d->ask.script : d->ask.command, text.p, end);
 }
 
+/* A container waits a while for who made it; then it prints without. */
+static bool missed_start(const struct docker *d)
+{
+	return d->away && !d->ask.options.in && clock_mono_ms() - d->made_ms > AWAITED_MS;
+}
+
 static int run_pod(struct docker *d)
 {
 	struct docker_end end;
@@ -412,7 +423,7 @@ static int run_pod(struct docker *d)
 		sbuf_done(&end.words);
 		/* A container that ends just now has nobody to attach to, and a status and a log all the same.  If the
 		 * server was away it may have printed without us. */
-		r = d->away && !d->ask.options.in ? -1 : join(d, &e);
+		r = missed_start(d) ? -1 : join(d, &e);
 		if (r < 0)
 			err_clear(&e);
 		r = r < 0 ? write_rest(d, &end, &e) : wait_for(d, true, &end, &e);
