@@ -112,7 +112,8 @@ TEST("an end has all of Torque's keys in their order")
 	    "E;7.G;1794995280 user=anna group=users account=\"a _b\" jobname=train queue=batch ctime=1794995200 "
 	    "qtime=1794995200 etime=1794995201 start=1794995210 owner=anna@gwork exec_host=n1/0-1+n2/0-1 "
 	    "Resource_List.nodect=2 Resource_List.nodes=2:ppn=2 Resource_List.walltime=01:00:00 session=77 "
-	    "end=1794995280 Exit_status=3 resources_used.cput=00:00:07 resources_used.mem=5640kb "
+	    "total_execution_slots=4 unique_node_count=2 end=1794995280 Exit_status=3 resources_used.cput=00:00:07 "
+	    "resources_used.mem=5640kb "
 	    "resources_used.walltime=00:01:10\n");
 	pbs_seen_done(&seen);
 	sbuf_done(&h.out);
@@ -155,7 +156,8 @@ TEST("an element that has ended has all of its records, once")
 	    "S;7[2].G;1794995210 user=anna jobname=train-2 queue=batch ctime=1794995200 qtime=1794995200 "
 	    "start=1794995210 owner=anna exec_host=n1/0 Resource_List.nodect=1\n"
 	    "E;7[2].G;1794995280 user=anna jobname=train-2 queue=batch ctime=1794995200 qtime=1794995200 "
-	    "start=1794995210 owner=anna exec_host=n1/0 Resource_List.nodect=1 session=77 end=1794995280 Exit_status=3 "
+	    "start=1794995210 owner=anna exec_host=n1/0 Resource_List.nodect=1 session=77 total_execution_slots=1 "
+	    "unique_node_count=1 end=1794995280 Exit_status=3 "
 	    "resources_used.cput=00:00:07 resources_used.walltime=00:01:10\n");
 	see(&seen, &h, array, ",'state':'R','elements':{'C:3':'2'},'ended':[" ENDED "]", "");
 	see(&seen, &h, array, ",'state':'R','elements':{'C:3':'2'}", "");
