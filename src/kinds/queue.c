@@ -46,7 +46,8 @@ static void acl_validate(const json_t *obj, const struct path *at, struct err *e
 }
 
 static const struct field acl_fields[] = {
-	FL(0, "users", STRING, .flags = FIELD_SET, .doc = "Users who may submit; -name keeps one out. All without."),
+	FL(0, "users", STRING, .flags = FIELD_SET,
+	   .doc = "Users who may submit; -name keeps one out; the first that fits decides. All without."),
 	FL(0, "groups", STRING, .flags = FIELD_SET, .doc = "Groups whose members may submit. All without."),
 	FL(0, "hosts", STRING, .flags = FIELD_SET, .doc = "Hosts from which one may submit. All without."),
 	F(0, "groupSloppy", BOOL,

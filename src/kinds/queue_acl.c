@@ -30,26 +30,23 @@ static bool is_meant(const char *entry, const struct queue_visitor *v,
 	return (streq(name, "*") || is(v, name)) && (!entry[n] || !v->on_host || v->on_host(v->arg, entry + n + 1));
 }
 
-/* An entry that keeps out is stronger than one that lets in. */
+/* The first entry that is about the visitor decides. */
 static enum verdict look_up(const json_t *list, const struct queue_visitor *v,
 			    bool (*is)(const struct queue_visitor *v, const char *name))
 {
 	bool lets_in = false;
-	bool found = false;
 	json_t *item;
 	size_t i;
 
 	json_array_foreach ((json_t *)list, i, item) {
 		const char *text = json_string_value(item);
 		bool out = *text == '-';
-		bool hit = is_meant(text + (out || *text == '+'), v, is);
 
-		if (out && hit)
-			return KEPT_OUT;
+		if (is_meant(text + (out || *text == '+'), v, is))
+			return out ? KEPT_OUT : LISTED;
 		lets_in |= !out;
-		found |= hit;
 	}
-	return found || !lets_in ? LISTED : NOT_LISTED;
+	return lets_in ? NOT_LISTED : LISTED;
 }
 
 static const struct {
