@@ -8,6 +8,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "cli/advice_pbs.h"
 #include "cli/amounts.h"
 #include "cli/work.h"
 #include "kinds/core.h"
@@ -22,9 +23,7 @@ struct case_at_hand {
 	json_t *out;
 };
 
-static void say(json_t *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(json_t *out, const char *fmt, ...)
+void advice_say(json_t *out, const char *fmt, ...)
 {
 	auto_free char *text = NULL;
 	json_t *old;
@@ -80,33 +79,35 @@ static void advise_image(struct case_at_hand *c)
 	const char *why = strstr(c->message, "ErrImagePull: ");
 
 	why = why ? why + strlen("ErrImagePull: ") : c->message;
-	say(c->out,
-	    "The image \"%s\" could not be had: %s. `stoker image list` shows what is here, `stoker image pull` "
-	    "fetches one and shows errors at once; a private registry needs imagePullSecrets.",
-	    jsonx_str_or(spec_of(c), "image", ""), *why ? why : "no reason is given");
+	advice_say(c->out,
+		   "The image \"%s\" could not be had: %s. `stoker image list` shows what is here, `stoker image pull` "
+		   "fetches one and shows errors at once; a private registry needs imagePullSecrets.",
+		   jsonx_str_or(spec_of(c), "image", ""), *why ? why : "no reason is given");
 }
 
 static void advise_image_name(struct case_at_hand *c)
 {
-	say(c->out,
-	    "\"%s\" is no name of an image; one is written REGISTRY/NAME:TAG, or host for this machine's files.",
-	    jsonx_str_or(spec_of(c), "image", ""));
+	advice_say(c->out,
+		   "\"%s\" is no name of an image; one is written REGISTRY/NAME:TAG, or host for this machine's files.",
+		   jsonx_str_or(spec_of(c), "image", ""));
 }
 
 static void advise_config(struct case_at_hand *c)
 {
-	say(c->out,
-	    "The container cannot be made: %s. Create what is missing, or correct its name; it is then tried again "
-	    "by itself.",
-	    *c->message ? c->message : "its configuration is wrong");
+	advice_say(
+		c->out,
+		"The container cannot be made: %s. Create what is missing, or correct its name; it is then tried again "
+		"by itself.",
+		*c->message ? c->message : "its configuration is wrong");
 }
 
 static void advise_crash(struct case_at_hand *c)
 {
 	auto_free char *logs = logs_command(c, " --previous");
 
-	say(c->out, "It ends soon after each start and is started again ever later. `%s` shows what it said last.",
-	    logs);
+	advice_say(c->out,
+		   "It ends soon after each start and is started again ever later. `%s` shows what it said last.",
+		   logs);
 }
 
 /* ---- containers that ended ---- */
@@ -116,31 +117,33 @@ static void advise_memory(struct case_at_hand *c)
 	const char *limit = json_string_value(json_object_get(jsonx_at(spec_of(c), "resources.limits"), "memory"));
 
 	if (limit)
-		say(c->out,
-		    "It used more memory than its limit of %s and was killed. Raise the limit (`stoker run --mem`, "
-		    "or resources.limits.memory), or let it use less.",
-		    limit);
+		advice_say(
+			c->out,
+			"It used more memory than its limit of %s and was killed. Raise the limit (`stoker run --mem`, "
+			"or resources.limits.memory), or let it use less.",
+			limit);
 	else
-		say(c->out,
-		    "It was killed because the machine ran out of memory. `stoker top pods -A --sort memory` shows "
-		    "who uses it; `stoker run --mem` reserves some.");
+		advice_say(
+			c->out,
+			"It was killed because the machine ran out of memory. `stoker top pods -A --sort memory` shows "
+			"who uses it; `stoker run --mem` reserves some.");
 }
 
 static void advise_start(struct case_at_hand *c)
 {
-	say(c->out, "Its command could not be started: %s. Check the command's path and that the image has it.",
-	    *c->message ? c->message : "it may not exist in the image");
+	advice_say(c->out, "Its command could not be started: %s. Check the command's path and that the image has it.",
+		   *c->message ? c->message : "it may not exist in the image");
 }
 
 static void advise_deadline(struct case_at_hand *c)
 {
-	say(c->out,
-	    "It reached its time limit. Raise it (`stoker run --time`, or activeDeadlineSeconds), or leave it out.");
+	advice_say(c->out, "It reached its time limit. Raise it (`stoker run --time`, or activeDeadlineSeconds), or "
+			   "leave it out.");
 }
 
 static void advise_evicted(struct case_at_hand *c)
 {
-	say(c->out, "It was driven off its node: %s", *c->message ? c->message : "the node needed the room");
+	advice_say(c->out, "It was driven off its node: %s", *c->message ? c->message : "the node needed the room");
 }
 
 static const struct advice_row {
@@ -208,8 +211,8 @@ static void advise_end(struct case_at_hand *c, const char *option)
 	if (code == 0)
 		return;
 	logs = logs_command(c, option);
-	say(c->out, "Its command ended with exit status %lld%s. `%s` shows what it said.", (long long)code,
-	    meaning_of(code), logs);
+	advice_say(c->out, "Its command ended with exit status %lld%s. `%s` shows what it said.", (long long)code,
+		   meaning_of(code), logs);
 }
 
 static void advise_container(struct case_at_hand *c, const json_t *status)
@@ -258,14 +261,14 @@ static void advise_place(struct case_at_hand *c, const char *message)
 	for (size_t i = 0; i < ARRAY_SIZE(shortages); i++) {
 		if (!strstr(message, shortages[i].says))
 			continue;
-		say(c->out, "There is no node for it now (%s): %s.", message, shortages[i].then);
+		advice_say(c->out, "There is no node for it now (%s): %s.", message, shortages[i].then);
 		known = true;
 		break;
 	}
 	if (!known)
-		say(c->out, "There is no node for it now: %s", message);
+		advice_say(c->out, "There is no node for it now: %s", message);
 	if (strstr(message, "Insufficient"))
-		say(c->out, "It starts by itself when there is room; ask for less if there never will be.");
+		advice_say(c->out, "It starts by itself when there is room; ask for less if there never will be.");
 }
 
 static void advise_pod(struct case_at_hand *c)
@@ -303,10 +306,11 @@ static void advise_quota(const struct about *a, const char *message, json_t *out
 		return;
 	at += strlen("exceeded quota: ");
 	name = xstrndup(at, strcspn(at, ", "));
-	say(out,
-	    "The quota \"%s\" of namespace %s does not allow more pods (%s). `stoker describe resourcequota/%s -n %s` "
-	    "shows what is used; it goes on by itself when there is room.",
-	    name, ns, at + strlen(name) + (at[strlen(name)] == ',' ? 2 : 0), name, ns);
+	advice_say(out,
+		   "The quota \"%s\" of namespace %s does not allow more pods (%s). `stoker describe resourcequota/%s "
+		   "-n %s` "
+		   "shows what is used; it goes on by itself when there is room.",
+		   name, ns, at + strlen(name) + (at[strlen(name)] == ',' ? 2 : 0), name, ns);
 }
 
 static void advise_event(const struct about *a, const json_t *event, json_t *out)
@@ -319,23 +323,24 @@ static void advise_event(const struct about *a, const json_t *event, json_t *out
 	if (strstr(message, "exceeded quota"))
 		advise_quota(a, message, out);
 	else if (streq(reason, "FailedCreate"))
-		say(out, "Its pods are refused: %s", message);
+		advice_say(out, "Its pods are refused: %s", message);
 	else if (streq(reason, "FailedMount") || streq(reason, "FailedAttachVolume"))
-		say(out, "A volume is not ready: %s", message);
+		advice_say(out, "A volume is not ready: %s", message);
 	else if (streq(reason, "ProvisioningFailed"))
-		say(out, "No volume can be made for the claim: %s", message);
+		advice_say(out, "No volume can be made for the claim: %s", message);
 	else if (streq(reason, "Unhealthy") && strstr(message, "eadiness"))
-		say(out, "It runs but is not ready: %s", message);
+		advice_say(out, "It runs but is not ready: %s", message);
 }
 
 /* ---- the whole ---- */
 
 static void advise_suspended(const struct about *a, json_t *out)
 {
-	say(out,
-	    "It is suspended. `kubectl patch %s %s -n %s --type merge -p '{\"spec\":{\"suspend\":false}}'` lets it go "
-	    "on.",
-	    a->kind->singular, a->name, a->ns);
+	advice_say(out,
+		   "It is suspended. `kubectl patch %s %s -n %s --type merge -p '{\"spec\":{\"suspend\":false}}'` lets "
+		   "it go "
+		   "on.",
+		   a->kind->singular, a->name, a->ns);
 }
 
 /* The part for kinds that are no workloads. */
@@ -344,16 +349,18 @@ static void advise_thing(const struct about *a, json_t *out)
 	const json_t *ready = work_condition(a->obj, "Ready");
 
 	if (a->kind == &kind_node && !streq(jsonx_str_or(ready, "status", ""), "True"))
-		say(out,
-		    "The node does not answer or is not well: see that `stoker serve` (or its kubelet) runs there. %s",
-		    jsonx_str_or(ready, "message", ""));
+		advice_say(out,
+			   "The node does not answer or is not well: see that `stoker serve` (or its kubelet) runs "
+			   "there. %s",
+			   jsonx_str_or(ready, "message", ""));
 	if (a->kind == &kind_node && jsonx_bool_or(a->obj, "spec.unschedulable", false))
-		say(out, "It takes no new pods. `kubectl uncordon %s` lets it.", a->name);
+		advice_say(out, "It takes no new pods. `kubectl uncordon %s` lets it.", a->name);
 	if (a->kind == &kind_service && jsonx_at(a->obj, "spec.selector") && !json_array_size(a->beside))
-		say(out,
-		    "No pod answers for it. `kubectl get pods -n %s -l ...` with its selector shows whether there are "
-		    "any.",
-		    a->ns);
+		advice_say(out,
+			   "No pod answers for it. `kubectl get pods -n %s -l ...` with its selector shows whether "
+			   "there are "
+			   "any.",
+			   a->ns);
 }
 
 static void advise_all(const struct about *a, json_t *out)
@@ -385,7 +392,9 @@ json_t *advice_for(const struct about *a)
 		return out;
 	}
 	work_read(a->kind, a->obj, a->pods, &w);
-	if (w.phase == WORK_SUSPENDED)
+	if (a->kind == &kind_pbsjob && (w.phase == WORK_HELD || w.phase == WORK_SUSPENDED))
+		advice_pbs_held(a->obj, out);
+	else if (w.phase == WORK_SUSPENDED)
 		advise_suspended(a, out);
 	else if (w.phase == WORK_FAILED && str_starts(w.reason, "DeadlineExceeded"))
 		advise_deadline(&(struct case_at_hand){ .about = a, .out = out });

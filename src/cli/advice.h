@@ -9,5 +9,7 @@
 
 /* Sentences, the most useful first; empty where all is well.  A new array. */
 json_t *advice_for(const struct about *a);
+/* Adds a sentence that is not there yet, unless there are enough. */
+void advice_say(json_t *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -322,7 +322,8 @@ static void add_row(const struct ps_row *row, bool with_namespace, int64_t now, 
 {
 	const struct work *w = &row->work;
 	int64_t until = w->ended ? w->ended : now;
-	bool ran = w->started && until >= w->started && w->phase != WORK_PENDING && w->phase != WORK_SUSPENDED;
+	bool ran = w->started && until >= w->started && w->phase != WORK_PENDING && w->phase != WORK_SUSPENDED &&
+		   w->phase != WORK_HELD;
 	char age[32];
 	char lasted[32];
 

@@ -21,10 +21,15 @@ static const struct {
 	const char *name;
 	enum tint tint;
 } phases[WORK__COUNT] = {
-	[WORK_PENDING] = { "Pending", TINT_BUSY },     [WORK_RUNNING] = { "Running", TINT_GOOD },
-	[WORK_SUCCEEDED] = { "Succeeded", TINT_NONE }, [WORK_FAILED] = { "Failed", TINT_BAD },
-	[WORK_SUSPENDED] = { "Suspended", TINT_DIM },  [WORK_SCHEDULED] = { "Scheduled", TINT_DIM },
-	[WORK_STOPPED] = { "Stopped", TINT_DIM },      [WORK_ENDING] = { "Ending", TINT_BUSY },
+	[WORK_PENDING] = { "Pending", TINT_BUSY },
+	[WORK_RUNNING] = { "Running", TINT_GOOD },
+	[WORK_SUCCEEDED] = { "Succeeded", TINT_NONE },
+	[WORK_FAILED] = { "Failed", TINT_BAD },
+	[WORK_SUSPENDED] = { "Suspended", TINT_DIM },
+	[WORK_SCHEDULED] = { "Scheduled", TINT_DIM },
+	[WORK_STOPPED] = { "Stopped", TINT_DIM },
+	[WORK_ENDING] = { "Ending", TINT_BUSY },
+	[WORK_HELD] = { "Held", TINT_DIM },
 };
 
 const char *work_phase_name(enum work_phase p)
@@ -343,15 +348,18 @@ static void read_pbs(const json_t *obj, struct work *w)
 	char state = *jsonx_str_or(obj, "status.state", "Q");
 	bool ran = jsonx_at(obj, "status.exitStatus") != NULL;
 	int64_t status = jsonx_int_or(obj, "status.exitStatus", 0);
+	const char *comment = jsonx_str_or(obj, "status.comment", "");
 
 	w->wanted = -1;
 	w->started = time_at(obj, "status.startTime");
 	w->ended = time_at(obj, "status.completionTime");
 	w->phase = state == 'C'                   ? (status || !ran ? WORK_FAILED : WORK_SUCCEEDED)
 		   : state == 'R' || state == 'E' ? WORK_RUNNING
-		   : state == 'H' || state == 'S' ? WORK_SUSPENDED
+		   : state == 'H'                 ? WORK_HELD
+		   : state == 'S'                 ? WORK_SUSPENDED
 						  : WORK_PENDING;
-	say(w, "", jsonx_str_or(obj, "status.comment", ""));
+	/* The phase says already that it does not run. */
+	say(w, "", comment + (str_starts(comment, "Not Running: ") ? strlen("Not Running: ") : 0));
 	if (w->phase == WORK_FAILED && ran)
 		snprintf(w->reason, sizeof(w->reason), "exit status %lld", (long long)status);
 }
@@ -583,7 +591,7 @@ void work_sentence(const struct work *w, struct sbuf *out)
 	static const char *const words[WORK__COUNT] = {
 		[WORK_PENDING] = "is pending",    [WORK_RUNNING] = "is running",     [WORK_SUCCEEDED] = "succeeded",
 		[WORK_FAILED] = "failed",         [WORK_SUSPENDED] = "is suspended", [WORK_SCHEDULED] = "is scheduled",
-		[WORK_STOPPED] = "wants no pods", [WORK_ENDING] = "is being ended",
+		[WORK_STOPPED] = "wants no pods", [WORK_ENDING] = "is being ended",  [WORK_HELD] = "is held",
 	};
 
 	sbuf_adds(out, words[w->phase]);

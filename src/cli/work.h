@@ -19,6 +19,7 @@ enum work_phase {
 	WORK_SUCCEEDED,
 	WORK_FAILED,
 	WORK_SUSPENDED,
+	WORK_HELD,      /* a PBS job that may not start yet */
 	WORK_SCHEDULED, /* a CronJob between its times */
 	WORK_STOPPED,   /* wanted with no pods */
 	WORK_ENDING,    /* being deleted */

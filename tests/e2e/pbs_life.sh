@@ -61,6 +61,10 @@ alter c '"cancel":{}'
 job d '"hold":"u"'
 ok "a held job is in H" state d H
 is "and has no pods" "$(pods d)" ""
+why() { "$STOKER" why --socket "$SOCKET" "$@" 2>&1; }
+says() { why "$1" | grep -Eq -- "$2"; }
+ok "why says who holds it" until_true says d '^pbsjob/d is held: Job is held by its user$'
+like "and what releases it" "$(why d)" "^what would help: \`qrls $(id d)\` releases it\.$"
 alter d '"hold":"n"'
 ok "released it runs" state d R
 job e '"executionTime":"2099-01-01T00:00:00Z"'
@@ -125,6 +129,7 @@ Q=$(id q)
 job r '"dependencies":[{"type":"afterok","jobs":["'"$Q"'"]}]' 0.1
 job s '"dependencies":[{"type":"afterok","jobs":["'"$P"'"]}]' 0.1
 ok "afterok waits" is_in s H
+ok "and why says for whom" until_true says s "^pbsjob/s is held: Job waits until job $P\\.[^ ]+ has succeeded$"
 alter p '"hold":"n"'
 ok "and runs after success" state s C
 is "itself well" "$(field s exitStatus)" 0

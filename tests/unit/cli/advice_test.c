@@ -111,3 +111,30 @@ TEST("what is well needs no advice, what is suspended one command")
 	about_done(&waits);
 	about_done(&alone);
 }
+
+#define JOB(spec_, status_)                                                                                            \
+	"{'metadata':{'name':'7','namespace':'lab'},'spec':{" spec_ "},'status':{'sequence':7,'state':" status_ "}}"
+
+TEST("a held PBS job is told the PBS command that releases it")
+{
+	static const struct {
+		const char *job, *says;
+	} rows[] = {
+		{ JOB("'hold':'u'", "'H'"), "`qrls 7` releases it." },
+		{ JOB("'hold':'uo'", "'H'"), "An operator releases it: `qrls -h uo 7`." },
+		{ JOB("'hold':'u','array':{'request':'0-3'}", "'H'"), "`qrls '7[]'` releases it." },
+		{ JOB("'elementHold':'0-3','array':{'request':'0-3'}", "'H'"), "`qrls '7[]'` releases it." },
+		{ JOB("'hold':'n','dependencies':[{'type':'afterok','jobs':['6']}]", "'H'"),
+		  "It goes on by itself when that has come true; `qstat -f 7` shows what it depends on." },
+		{ JOB("'hold':'n'", "'S'"), "`qsig -s resume 7` lets it go on." },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct about a = about_of(&kind_pbsjob, rows[i].job, NULL, NULL);
+		json_auto_t *advice = advice_for(&a);
+
+		CHECK_INT(json_array_size(advice), 1);
+		CHECK_STR(json_string_value(json_array_get(advice, 0)), rows[i].says);
+		about_done(&a);
+	}
+}
