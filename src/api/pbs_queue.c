@@ -242,7 +242,7 @@ static int read_nodes(const struct pbs_entry *n, struct pbs_nodes *ret, struct e
 static int check_nodes(struct pbs_entry *n, const struct queue_known *q, const struct pbs_nodes *nodes, struct err *e)
 {
 	struct amount_of_limits asks = { .v[LIMIT_RUNNING] = 1 };
-	const json_t *properties = json_object_get(q->spec, "nodeProperties");
+	json_auto_t *properties = queue_properties(q->spec);
 	auto_sbuf struct sbuf why = SBUF(LIMIT_STATUS_TEXT);
 	const struct pbs_machine *machines;
 	struct limit_hit hit;

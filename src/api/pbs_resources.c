@@ -120,13 +120,14 @@ static void fill(json_t *resources, const char *name, const char *value, struct 
 	sbuf_addf(ret_names, "%s%s", ret_names->n ? "," : "", name);
 }
 
+/* What follows from other resources is nothing to ask for: a queue's neednodes is about its nodes (kinds/queue.h). */
 static void fill_map(json_t *resources, const json_t *defaults, bool shaped, struct sbuf *ret_names)
 {
 	const char *name;
 	json_t *v;
 
 	json_object_foreach ((json_t *)defaults, name, v)
-		if (!shaped || !is_shape(name))
+		if (pbs_resource_type(name) != PBS_DERIVED && (!shaped || !is_shape(name)))
 			fill(resources, name, json_string_value(v), ret_names);
 }
 

@@ -3,6 +3,8 @@
  *
  * One Queue is both a PBS queue, set by qmgr, and what the label stoker.dev/queue names on other objects.
  */
+#include "kinds/queue.h"
+
 #include "kinds/cells.h"
 #include "kinds/core.h"
 #include "kinds/idle_gpu.h"
@@ -233,6 +235,19 @@ static const struct field status_fields[] = {
 
 static const struct message status =
 	MESSAGE("dev.stoker.v1.QueueStatus", status_fields, .doc = "What is in the queue.");
+
+json_t *queue_properties(const json_t *from)
+{
+	const json_t *listed = json_object_get(from, "nodeProperties");
+	const json_t *needed = json_object_get(json_object_get(from, "resourcesDefault"), "neednodes");
+	struct str rest = str_of(json_is_string(needed) ? json_string_value(needed) : ""), part;
+	json_t *all = json_is_array(listed) ? jsonx_copy(listed) : json_array();
+
+	while (str_split(&rest, ':', &part))
+		if (part.n)
+			json_array_append_new(all, jsonx_stringn(part.p, part.n));
+	return all;
+}
 
 /* Pods have it as the value of a label. */
 static void name_validate(const json_t *obj, struct err *e)

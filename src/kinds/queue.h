@@ -29,4 +29,8 @@ struct queue_visitor {
  * acl.users".  -name keeps one out, +name is name; after an @ stands from where. */
 bool queue_acl_allows(const json_t *acl, const struct queue_visitor *v, struct sbuf *ret_why);
 
+/* Properties that nodes must have for this queue's work: spec.nodeProperties, and those that PBS's default for
+ * neednodes names.  Owned. */
+json_t *queue_properties(const json_t *spec);
+
 #endif

@@ -19,7 +19,7 @@
 
 /* One change under way. */
 struct change {
-	const struct setting *s;
+	const struct setting *table, *s;
 	json_t *object;
 	const char *resource; /* or NULL */
 	enum setting_op op;
@@ -121,12 +121,29 @@ static int write_bool(struct change *c)
 	return 0;
 }
 
+/* A queue's default for neednodes says what its nodes must have, and nothing else of a -l nodes. */
+static int check_needed(struct change *c)
+{
+	auto_free char *nodes = xasprintf("1:%s", c->value);
+	struct pbs_nodes n = { 0 };
+	struct err why = ERR_INIT;
+	bool plain = pbs_nodes_parse(nodes, &n, &why) == 0 && n.count == 1 && n.reqs[0].ppn == 1 && !n.reqs[0].gpus &&
+		     !strpbrk(c->value, "#=");
+
+	pbs_nodes_done(&n);
+	if (c->table != queue_settings || !streq(c->s->name, "resources_default"))
+		return bad_value(c, "must be a default of a queue: what its nodes must have");
+	return plain ? 0 : bad_value(c, "must be properties of nodes, such as gpu or gpu:big");
+}
+
 /* How a resource is limited: nodect, too, which jobs cannot ask for. */
 static int normal(struct change *c, const char *resource, struct sbuf *out)
 {
 	struct err why = ERR_INIT;
 	const char *words;
 
+	if (streq(resource, "neednodes") && check_needed(c) < 0)
+		return -1;
 	if (pbs_resource_type(resource) == PBS_DERIVED) {
 		sbuf_adds(out, c->value);
 		return 0;
@@ -420,9 +437,13 @@ int setting_write(const struct setting *table, json_t *object, const char *name,
 		  enum setting_op op, const char *value, struct err *e)
 {
 	const struct setting *s = setting_find(table, name, resource);
-	struct change c = {
-		.s = s, .object = object, .resource = resource, .op = op, .value = value ? value : "", .e = e
-	};
+	struct change c = { .table = table,
+			    .s = s,
+			    .object = object,
+			    .resource = resource,
+			    .op = op,
+			    .value = value ? value : "",
+			    .e = e };
 	int r;
 
 	if (!s)

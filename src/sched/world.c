@@ -9,6 +9,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/queue.h"
 #include "kinds/walltime.h"
 #include "sched/parts.h"
 #include "sched/world_parts.h"
@@ -57,6 +58,8 @@ static void read_properties(struct queue *q, const json_t *list)
 /* NULL is a queue with nothing special about it. */
 static void queue_read(struct world *w, struct queue *q, const json_t *spec)
 {
+	json_auto_t *properties = queue_properties(spec);
+
 	q->priority = jsonx_int_or(spec, "priority", 0);
 	q->priority = q->priority > PRIORITY_MOST    ? PRIORITY_MOST
 		      : q->priority < -PRIORITY_MOST ? -PRIORITY_MOST
@@ -71,7 +74,7 @@ static void queue_read(struct world *w, struct queue *q, const json_t *spec)
 	q->max_walltime_ms = read_walltime(spec, "maxWalltime");
 	limits_read(&q->limits, jsonx_at(spec, "limits"));
 	quota_read(&q->quota, spec);
-	read_properties(q, jsonx_at(spec, "nodeProperties"));
+	read_properties(q, properties);
 	share_set_weight(w->fair, q->share, q->weight);
 }
 

@@ -225,6 +225,9 @@ TEST("nodes that could never hold a job refuse it; without nodes nobody knows")
 	}
 	make_queue(&s, "d", "'nodeProperties':['D']");
 	CHECK_STR(refusal(&s, &daemon_user, "'queue':'d','resources':{'nodes':'1:gpus=1:S'}"), CANNOT);
+	make_queue(&s, "needs", "'resourcesDefault':{'neednodes':'D:g2','nodect':'1'}");
+	CHECK_STR(refusal(&s, &daemon_user, "'queue':'needs','resources':{'nodes':'1:gpus=1:S'}"), CANNOT);
+	CHECK_STR(refusal(&s, &daemon_user, "'queue':'needs','resources':{'nodes':'1:gpus=1'}"), "");
 	CHECK_STR(refusal(&s, &daemon_user, "'resources':{'nodes':'1:gpus=0'}"),
 		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.nodes=1:gpus=0: "
 		  "\"gpus=0\": must be a number from 1 to 65536");

@@ -193,6 +193,7 @@ TEST("a queue is printed as it was said")
 				   "set queue q resources_max.walltime = 24:00:00\n"
 				   "set queue q resources_max.nodect = 8\n"
 				   "set queue q resources_max.mem = 64gb\n"
+				   "set queue q resources_default.neednodes = gpu:big\n"
 				   "set queue q disallowed_types = interactive\n"
 				   "set queue q disallowed_types += job_array\n"
 				   "set queue q enabled = True\n"
@@ -272,6 +273,11 @@ TEST("refusals have PBS's numbers")
 		{ QMGR_QUEUE, "s q q resources_max.walltime = soon", PBSE_BADATVAL },
 		{ QMGR_QUEUE, "s q q resources_max.mem = x", PBSE_BADATVAL },
 		{ QMGR_QUEUE, "s q q resources_max.colour = x", PBSE_UNKRESC },
+		{ QMGR_QUEUE, "s q q resources_default.neednodes = 2:gpu", PBSE_BADATVAL },
+		{ QMGR_QUEUE, "s q q resources_default.neednodes = gpu:ppn=2", PBSE_BADATVAL },
+		{ QMGR_QUEUE, "s q q resources_default.neednodes = a+b", PBSE_BADATVAL },
+		{ QMGR_QUEUE, "s q q resources_max.neednodes = gpu", PBSE_BADATVAL },
+		{ QMGR_SERVER, "s s resources_default.neednodes = gpu", PBSE_BADATVAL },
 		{ QMGR_SERVER, "s s acl_user_enable = True", PBSE_BADATVAL },
 		{ QMGR_SERVER, "u s nothing", PBSE_NOATTR },
 		{ QMGR_NODE, "s n G1 state = down", PBSE_BADATVAL },

@@ -585,7 +585,7 @@ TEST("why: a queue for nodes that are not there, and GPUs that nobody shares")
 {
 	struct lab l = lab_new(1, 4, "8");
 
-	add_queue(&l, "big", "{'nodeProperties':['large']}");
+	add_queue(&l, "big", "{'resourcesDefault':{'neednodes':'large'}}");
 	add_queue(&l, "east", "{'nodeProperties':['zone=e'],'enabled':false}");
 	add(&l, &(struct job){ .name = "a", .gpus = 1, .queue = "big" });
 	add(&l, &(struct job){ .name = "e", .queue = "east" });
