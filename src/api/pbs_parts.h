@@ -93,6 +93,8 @@ struct pbs_entry {
 	struct sbuf defaults;
 	const struct queue_known *queue; /* the one that took it */
 };
+/* Whether a host is meant by its name with or without its domain, or by *.domain. */
+bool pbs_is_host(const char *pattern, const char *host);
 /* Which queue a new job asks for, into `out`; "" if nobody says. */
 int pbs_queue_wanted(struct api *api, const char *ns, const json_t *obj, char out[64], struct err *e);
 /* Through all checks; fills in resources, defaults and queue. */

@@ -112,8 +112,7 @@ static int check_sort(const struct pbs_entry *n, const struct queue_known *q, st
 
 /* ---- who ---- */
 
-/* A name with or without its domain, or *.domain. */
-static bool is_host(const char *pattern, const char *host)
+bool pbs_is_host(const char *pattern, const char *host)
 {
 	size_t n = strlen(pattern), m = strlen(host);
 
@@ -125,7 +124,7 @@ static bool is_host(const char *pattern, const char *host)
 
 static bool on_host(void *arg, const char *pattern)
 {
-	return is_host(pattern, ((const struct pbs_entry *)arg)->host);
+	return pbs_is_host(pattern, ((const struct pbs_entry *)arg)->host);
 }
 
 /* Any group of this machine, or that the caller came with. */
@@ -202,7 +201,7 @@ static int check_hosts(struct pbs_entry *n, const struct queue_known *q, struct 
 	json_array_foreach (json_object_get(json_object_get(q->spec, "acl"), "hosts"), i, v) {
 		const char *s = json_string_value(v);
 
-		if (!is_host(s + (*s == '-' || *s == '+'), n->host))
+		if (!pbs_is_host(s + (*s == '-' || *s == '+'), n->host))
 			continue;
 		listed = *s != '-';
 		break;

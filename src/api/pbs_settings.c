@@ -4,6 +4,8 @@
  * Managers and operators have their rights by ordinary roles (rbac_bootstrap.c); the two bindings follow the lists.
  * What would give a manager more than PBS, a program that the server runs or directories of the host, is for admins.
  */
+#include <strings.h>
+
 #include "api/authz.h"
 #include "api/pbs_board.h"
 #include "api/pbs_parts.h"
@@ -80,6 +82,28 @@ int pbs_server_settings(struct api *api, const json_t **ret, struct err *e)
 
 /* ---- managers and operators ---- */
 
+/* This machine's name often comes without its domain, and then one of any domain is meant. */
+static bool is_here(const char *pattern, const json_t *settings)
+{
+	char name[256] = "";
+	size_t n;
+
+	gethostname(name, sizeof(name) - 1);
+	n = strlen(name);
+	return pbs_is_host(pattern, name) || pbs_is_host(pattern, jsonx_str_or(settings, "serverName", "")) ||
+	       streq(pattern, "localhost") ||
+	       (n && !strchr(name, '.') && strcspn(pattern, ".") == n && strncasecmp(pattern, name, n) == 0);
+}
+
+/* user@host is for callers on that host.  Those of the Unix socket are on the server's own, and nobody can tell from
+ * which other one somebody with a certificate or token comes: no other host counts. */
+static bool counts(const char *entry, const json_t *settings)
+{
+	const char *at = strchr(entry, '@');
+
+	return !at || is_here(at + 1, settings);
+}
+
 static bool lists(struct api *api, const char *field, const struct caller *c)
 {
 	const json_t *settings;
@@ -92,7 +116,8 @@ static bool lists(struct api *api, const char *field, const struct caller *c)
 	json_array_foreach (json_object_get(settings, field), i, v) {
 		const char *s = json_string_value(v);
 
-		if (strlen(c->user) == strcspn(s, "@") && strncmp(c->user, s, strlen(c->user)) == 0)
+		if (strlen(c->user) == strcspn(s, "@") && strncmp(c->user, s, strlen(c->user)) == 0 &&
+		    counts(s, settings))
 			return true;
 	}
 	return false;
@@ -137,36 +162,39 @@ static const struct {
 	{ "operators", "stoker:pbs-operators", "stoker:pbs-operator" },
 };
 
-static json_t *subjects_of(const json_t *users)
+static json_t *subjects_of(const json_t *users, const json_t *settings)
 {
 	json_t *subjects = json_array();
 	json_t *v;
 	size_t i;
 
 	json_array_foreach ((json_t *)users, i, v)
-		json_array_append_new(
-			subjects, json_pack("{s:s,s:s,s:o}", "kind", "User", "apiGroup", RBAC_GROUP, "name",
-					    jsonx_stringn(json_string_value(v), strcspn(json_string_value(v), "@"))));
+		if (counts(json_string_value(v), settings))
+			json_array_append_new(
+				subjects,
+				json_pack("{s:s,s:s,s:o}", "kind", "User", "apiGroup", RBAC_GROUP, "name",
+					  jsonx_stringn(json_string_value(v), strcspn(json_string_value(v), "@"))));
 	return subjects;
 }
 
-static int keep_binding(struct api *api, const char *name, const char *role, const json_t *users, struct err *e)
+static int keep_binding(struct api *api, const char *name, const char *role, json_t *subjects, struct err *e)
 {
 	struct stored_kind k = { .group = RBAC_GROUP, .version = "v1", .plural = "clusterrolebindings" };
 	json_auto_t *old = NULL;
-	json_auto_t *want = json_pack("{s:{s:s},s:{s:s,s:s,s:s},s:o}", "metadata", "name", name, "roleRef", "apiGroup",
-				      RBAC_GROUP, "kind", "ClusterRole", "name", role, "subjects", subjects_of(users));
+	json_auto_t *want =
+		json_pack("{s:{s:s},s:{s:s,s:s,s:s},s:o}", "metadata", "name", name, "roleRef", "apiGroup", RBAC_GROUP,
+			  "kind", "ClusterRole", "name", role, "subjects", json_incref(subjects));
 
 	if (stored_get(api, &k, "", name, &old, e) < 0) {
 		if (e->kind != ERR_NOT_FOUND)
 			return -1;
 		err_clear(e);
 	}
-	if (!json_array_size(users))
+	if (!json_array_size(subjects))
 		return old ? stored_write(api, &k, VERB_DELETE, "", name, NULL, e) : 0;
 	if (!old)
 		return stored_write(api, &k, VERB_CREATE, "", NULL, want, e);
-	if (jsonx_equal(json_object_get(old, "subjects"), json_object_get(want, "subjects")))
+	if (jsonx_equal(json_object_get(old, "subjects"), subjects))
 		return 0;
 	return stored_write(api, &k, VERB_UPDATE, "", name, want, e);
 }
@@ -178,9 +206,9 @@ static int keep_roles(struct api *api, struct err *e)
 	if (pbs_server_settings(api, &settings, e) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
-		json_auto_t *users = json_incref(json_object_get(settings, roles[i].field));
+		json_auto_t *subjects = subjects_of(json_object_get(settings, roles[i].field), settings);
 
-		if (keep_binding(api, roles[i].binding, roles[i].role, users, e) < 0)
+		if (keep_binding(api, roles[i].binding, roles[i].role, subjects, e) < 0)
 			return err_prefix(e, "clusterrolebinding %s", roles[i].binding);
 	}
 	return 0;

@@ -67,7 +67,9 @@ like "and the script stays what it was" "$(patch $ANNA "$anna_name/pbsjobs/1" '{
 is "without a node there is nobody to signal" "$(sends $ANNA POST "$JOBS/$anna_name/pbsjobs/1/signal" '{"signal":"USR1"}' | says)" 'this server runs no pods'
 
 # --- operators and managers ---
-kubectl patch pbsserver default --type merge -p "{\"spec\":{\"operators\":[\"$ben_name@*\"]}}" >/dev/null
+kubectl patch pbsserver default --type merge -p "{\"spec\":{\"managers\":[\"$ben_name@elsewhere.invalid\"]}}" >/dev/null
+like "a manager on another host is none here" "$(sends $BEN POST /apis/stoker.dev/v1/queues '{"metadata":{"name":"bens"}}' | says)" 'cannot create resource "queues"'
+kubectl patch pbsserver default --type merge -p "{\"spec\":{\"managers\":null,\"operators\":[\"$ben_name@*\"]}}" >/dev/null
 is "an operator holds any job" "$(patch $BEN "$anna_name/pbsjobs/1" '{"spec":{"hold":"uo"}}' | field .spec.hold)" uo
 like "but does not say what it runs" "$(patch $BEN "$anna_name/pbsjobs/1" '{"spec":{"env":{"LD_PRELOAD":"/tmp/x.so"}}}' | says)" "spec.env is its owner's word"
 like "and changes no queues" "$(sends $BEN POST /apis/stoker.dev/v1/queues '{"metadata":{"name":"bens"}}' | says)" 'cannot create resource "queues"'

@@ -591,7 +591,12 @@ TEST("managers and operators follow the server's lists")
 	req.caller = &bin_user;
 	a = server_call(&s, &req, "{'spec':{'comment':'mine'}}");
 	CHECK(!a);
-	settings(&s, "'managers':['bin@head'],'operators':['daemon']");
+	settings(&s, "'serverName':'head','managers':['bin@elsewhere.org','bin@ahead','bin@*.org']");
+	b = server_call(&s, &req, "{'spec':{'comment':'mine'}}");
+	CHECK(!b);
+	CHECK(!server_has(&s, "rbac.authorization.k8s.io/v1/clusterrolebindings", "", "stoker:pbs-managers"));
+	CHECK_STR(refusal(&s, &bin_user, "'hold':'o'"), DENIED);
+	settings(&s, "'managers':['bin@elsewhere.org','bin@head'],'operators':['daemon']");
 	b = server_call(&s, &req, "{'spec':{'comment':'mine'}}");
 	CHECK_STR(s.message, "");
 	c = server_call(&s, &req, "{'spec':{'mailCommand':'/bin/sh'}}");
