@@ -93,3 +93,83 @@ bool pbs_fits(const struct pbs_nodes *asked, const json_t *properties, const str
 				return false;
 	return true;
 }
+
+/* ---- why not ---- */
+
+static bool some_has(const struct pbs_machine *machines, size_t n, const char *property)
+{
+	for (size_t i = 0; i < n; i++)
+		if (has_property(&machines[i], property))
+			return true;
+	return false;
+}
+
+/* The first property that no node has, or NULL. */
+static const char *nowhere(const struct pbs_req *r, const json_t *properties, const struct pbs_machine *machines,
+			   size_t n)
+{
+	json_t *v;
+	size_t i;
+
+	for (size_t k = 0; k < r->nprops; k++)
+		if (!some_has(machines, n, r->props[k]))
+			return r->props[k];
+	json_array_foreach ((json_t *)properties, i, v)
+		if (!some_has(machines, n, json_string_value(v)))
+			return json_string_value(v);
+	return NULL;
+}
+
+static int64_t most(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* What one node has at most, of those with the right properties; false if there is none. */
+static bool largest(const struct pbs_req *r, const json_t *properties, const struct pbs_machine *machines, size_t n,
+		    struct room *ret)
+{
+	bool any = false;
+
+	*ret = (struct room){ 0 };
+	for (size_t i = 0; i < n; i++)
+		if (suits(&machines[i], r, properties)) {
+			any = true;
+			ret->cpus = most(ret->cpus, machines[i].cpus);
+			ret->gpus = most(ret->gpus, machines[i].gpus);
+			ret->memory = most(ret->memory, machines[i].memory);
+		}
+	return any;
+}
+
+/* One part of a job that no empty node could take; false if one could. */
+static bool explain(const struct pbs_req *r, const json_t *properties, const struct pbs_machine *machines, size_t n,
+		    struct sbuf *out)
+{
+	const char *missing = nowhere(r, properties, machines, n);
+	bool picky = r->nprops || json_array_size(properties);
+	const char *such = picky ? "node with these properties" : "node";
+	struct room have;
+
+	if (missing)
+		sbuf_addf(out, "no node has property %.100s", missing);
+	else if (!largest(r, properties, machines, n, &have))
+		sbuf_adds(out, "no node has all of these properties");
+	else if (r->cpus > have.cpus)
+		sbuf_addf(out, "no %s has %d processors, but %lld at most", such, r->cpus, (long long)have.cpus);
+	else if (r->gpus > have.gpus)
+		sbuf_addf(out, "no %s has %d GPUs, but %lld at most", such, r->gpus, (long long)have.gpus);
+	else if (r->memory > have.memory)
+		sbuf_addf(out, "no %s has %lldmb of memory, but %lldmb at most", such, (long long)(r->memory >> 20),
+			  (long long)(have.memory >> 20));
+	return out->n > 0;
+}
+
+void pbs_misfit(const struct pbs_nodes *asked, const json_t *properties, const struct pbs_machine *machines, size_t n,
+		struct sbuf *out)
+{
+	for (size_t i = 0; i < asked->n; i++)
+		if (explain(&asked->reqs[i], properties, machines, n, out))
+			return;
+	sbuf_addf(out, "%zu node%s cannot hold all of it at the same time", n, n == 1 ? "" : "s");
+}

@@ -73,6 +73,10 @@ int pbs_resources_limits(const json_t *resources, const struct pbs_nodes *nodes,
 /* --- pbs_fit.c --- */
 bool pbs_fits(const struct pbs_nodes *asked, const json_t *properties, const struct pbs_machine *machines, size_t n);
 
+/* Why they do not fit: "no node has property s". */
+void pbs_misfit(const struct pbs_nodes *asked, const json_t *properties, const struct pbs_machine *machines, size_t n,
+		struct sbuf *out);
+
 /* --- pbs_machines.c --- */
 int pbs_machines(struct api *api, const struct pbs_machine **ret, size_t *ret_n, struct err *e);
 /* 15064 if one of the names is no node's. */

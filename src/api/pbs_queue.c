@@ -251,8 +251,10 @@ static int check_nodes(struct pbs_entry *n, const struct queue_known *q, const s
 	    pbs_machines(n->api, &machines, &nmachines, e) < 0)
 		return -1;
 	/* Without any node, nobody can tell what will come. */
-	if (nmachines && !pbs_fits(nodes, properties, machines, nmachines))
-		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_EXCQRESC, INFEASIBLE);
+	if (nmachines && !pbs_fits(nodes, properties, machines, nmachines)) {
+		pbs_misfit(nodes, properties, machines, nmachines, &why);
+		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_EXCQRESC, INFEASIBLE ": %s", why.p);
+	}
 	for (size_t i = 0; i < nodes->n; i++) {
 		asks.v[LIMIT_GPUS] += (int64_t)nodes->reqs[i].count * nodes->reqs[i].gpus;
 		asks.v[LIMIT_CPUS] += (int64_t)nodes->reqs[i].count * nodes->reqs[i].cpus * 1000;

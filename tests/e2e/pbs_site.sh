@@ -165,7 +165,7 @@ submit "-l select=1:ncpus=1+2:mpiprocs=2,place=pack -j oe -o pack" <<<'echo $PBS
 ended "$id"
 like "all in one place" "$(cat "$(home $A)/p/pack") $(job "$id" exec_host)" '^5 1 G102 G102/[0-9,-]+$'
 is "small letters are other letters" "$(a 'qsub -l nodes=1:gpus=1:s myjob.pbs; echo [$?]')" \
-	"qsub: submit error (Job exceeds queue resource limits MSG=cannot locate feasible nodes (nodes file is empty, all systems are busy, or no nodes have the requested feature))
+	"qsub: submit error (Job exceeds queue resource limits MSG=cannot locate feasible nodes (nodes file is empty, all systems are busy, or no nodes have the requested feature): no node has property s)
 [190]"
 submit < <(printf '#PBS -N dos\r\necho\r\n')
 is "a script from Windows" "$id" "qsub:  script is written in DOS/Windows text format"

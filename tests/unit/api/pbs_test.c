@@ -187,32 +187,35 @@ TEST("nodes that could never hold a job refuse it; without nodes nobody knows")
 		const char *nodes, *says;
 	} rows[] = {
 		{ "1:ppn=16", "" },
-		{ "1:ppn=17", CANNOT },
+		{ "1:ppn=17", CANNOT ": no node has 17 processors, but 16 at most" },
 		{ "1:gpus=8:S", "" },
-		{ "1:gpus=9:S", CANNOT },
-		{ "1:gpus=1:s", CANNOT },
+		{ "1:gpus=9:S", CANNOT ": no node with these properties has 9 GPUs, but 8 at most" },
+		{ "1:gpus=1:s", CANNOT ": no node has property s" },
 		{ "1:gpus=1:D", "" },
-		{ "1:gpus=2:D", CANNOT },
+		{ "1:gpus=2:D", CANNOT ": no node with these properties has 2 GPUs, but 1 at most" },
 		{ "g1:gpus=1", "" },
-		{ "g3", CANNOT },
+		{ "g3", CANNOT ": no node has property g3" },
 		{ "2:ppn=16", "" },
-		{ "3:ppn=16", CANNOT },
+		{ "3:ppn=16", CANNOT ": 2 nodes cannot hold all of it at the same time" },
 		{ "1:ppn=16:S+1:ppn=16", "" },
 		{ "1:gpus=8:S+1:gpus=1:D", "" },
 		{ "1:gpus=1+1:gpus=8", "" },
-		{ "1:gpus=2+1:gpus=8", CANNOT },
+		{ "1:gpus=2+1:gpus=8", CANNOT ": 2 nodes cannot hold all of it at the same time" },
 		{ "1','mem':'64gb", "" },
-		{ "1','mem':'65gb", CANNOT },
+		{ "1','mem':'65gb", CANNOT ": no node has 66560mb of memory, but 65536mb at most" },
 		{ "3','mem':'96gb", "" },
-		{ "3','mem':'97gb", CANNOT }, /* enough in all, not on each */
-		{ "1:S','mem':'33gb", CANNOT },
+		{ "3','mem':'97gb",
+		  CANNOT ": 2 nodes cannot hold all of it at the same time" }, /* enough in all, not on each */
+		{ "1:S','mem':'33gb",
+		  CANNOT ": no node with these properties has 33792mb of memory, but 32768mb at most" },
 		{ "1:ppn=2','pmem':'32gb", "" },
-		{ "1:ppn=2','pmem':'33gb", CANNOT },
+		{ "1:ppn=2','pmem':'33gb", CANNOT ": no node has 67584mb of memory, but 65536mb at most" },
 		{ "2','place':'scatter", "" },
-		{ "3','place':'scatter", CANNOT },
-		{ "2:gpus=8','place':'pack", CANNOT },
-		{ "3','place':'excl", CANNOT },
-		{ "1:ppn=16','pmem':'7000000000gb", CANNOT },
+		{ "3','place':'scatter", CANNOT ": 2 nodes cannot hold all of it at the same time" },
+		{ "2:gpus=8','place':'pack", CANNOT ": no node has 16 GPUs, but 8 at most" },
+		{ "3','place':'excl", CANNOT ": 2 nodes cannot hold all of it at the same time" },
+		{ "1:ppn=16','pmem':'7000000000gb",
+		  CANNOT ": no node has 8796093022207mb of memory, but 65536mb at most" },
 	};
 
 	CHECK_STR(refusal(&s, &daemon_user, "'resources':{'nodes':'1000:gpus=8:none'}"), "");
@@ -224,9 +227,11 @@ TEST("nodes that could never hold a job refuse it; without nodes nobody knows")
 		CHECK_STR(refusal(&s, &daemon_user, spec), rows[i].says);
 	}
 	make_queue(&s, "d", "'nodeProperties':['D']");
-	CHECK_STR(refusal(&s, &daemon_user, "'queue':'d','resources':{'nodes':'1:gpus=1:S'}"), CANNOT);
+	CHECK_STR(refusal(&s, &daemon_user, "'queue':'d','resources':{'nodes':'1:gpus=1:S'}"),
+		  CANNOT ": no node has all of these properties");
 	make_queue(&s, "needs", "'resourcesDefault':{'neednodes':'D:g2','nodect':'1'}");
-	CHECK_STR(refusal(&s, &daemon_user, "'queue':'needs','resources':{'nodes':'1:gpus=1:S'}"), CANNOT);
+	CHECK_STR(refusal(&s, &daemon_user, "'queue':'needs','resources':{'nodes':'1:gpus=1:S'}"),
+		  CANNOT ": no node has all of these properties");
 	CHECK_STR(refusal(&s, &daemon_user, "'queue':'needs','resources':{'nodes':'1:gpus=1'}"), "");
 	CHECK_STR(refusal(&s, &daemon_user, "'resources':{'nodes':'1:gpus=0'}"),
 		  "PBS 15016: Illegal attribute or resource value for MSG=Resource_List.nodes=1:gpus=0: "
