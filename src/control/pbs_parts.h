@@ -66,7 +66,7 @@ void pbs_retry_wait(struct pbs_work *w, struct pbs_unit *u);
 /* --- pbs_words.c --- */
 /* How a run ended, by the pod of the script.  False: it did not end by itself, but was taken away. */
 bool pbs_exit_of(const struct pod_facts *p, const struct pbs_settings *set, int *ret);
-/* Why it was ended, or not even begun, as a comment; untouched if it ended by itself. */
+/* Why it was ended, or not even begun, as a comment; untouched if there is nothing to say. */
 void pbs_say_end(const struct pod_facts *p, const char *walltime, char *out, size_t n);
 /* cput, mem and vmem as its node says, and how long it took of the time that counts. */
 json_t *pbs_used(const struct pod_facts *p, const json_t *run);

@@ -11,6 +11,9 @@
 #include "control/pbs_parts.h"
 #include "kinds/pbs_time.h"
 #include "kinds/pbs_values.h"
+#include "kinds/queue.h"
+
+#define NOT_EXECUTED 126
 
 /* ---- ends ---- */
 
@@ -106,6 +109,15 @@ json_t *pbs_used(const struct pod_facts *p, const json_t *run)
 
 /* ---- texts ---- */
 
+/* The shell's status for a program that may not be executed: in such a queue, likely one of the host's. */
+static bool was_confined(const struct pod_facts *p, const json_t *end)
+{
+	const json_t *notes = jsonx_at(p->obj, "metadata.annotations");
+
+	return jsonx_int_or(end, "exitCode", 0) == NOT_EXECUTED &&
+	       str_same(json_string_value(json_object_get(notes, PBS_CONFINED)), "required");
+}
+
 void pbs_say_end(const struct pod_facts *p, const char *walltime, char *out, size_t n)
 {
 	const json_t *end =
@@ -113,6 +125,13 @@ void pbs_say_end(const struct pod_facts *p, const char *walltime, char *out, siz
 	const char *reason = jsonx_str_or(p->obj, "status.reason", jsonx_str_or(end, "reason", ""));
 	const char *message = jsonx_str_or(p->obj, "status.message", jsonx_str_or(end, "message", ""));
 
+	const char *queue = json_string_value(json_object_get(jsonx_at(p->obj, "metadata.labels"), QUEUE_LABEL));
+
+	if (was_confined(p, end))
+		snprintf(out, n,
+			 "Exit status 126: queue %s has containers = required and executes no programs of the host; "
+			 "startdocker runs them in a container",
+			 queue ? queue : QUEUE_DEFAULT);
 	if (streq(reason, "DeadlineExceeded"))
 		snprintf(out, n, "Job killed: it has exceeded its walltime%s%s", *walltime ? " of " : "", walltime);
 	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)

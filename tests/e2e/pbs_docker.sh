@@ -142,6 +142,7 @@ cat >"$HA/boxed.pbs" <<-END
 	./ok.sh; echo \$?
 	startdocker -c 'sh ok.sh' -u "-w $HA" lab/box:1; echo \$?
 	pbsdsh perl -e 'print "no\n"'; echo \$?
+	exit 126
 END
 chown "$A:" "$HA/boxed.pbs"
 by "$A" "qsub boxed.pbs" >/dev/null
@@ -157,6 +158,8 @@ hi ok.sh
 0
 perl: no
 126"
+told() { by "$A" 'qstat -f 2' | tr -d '\n\t' | grep -q 'comment = .*queue boxes has containers = required .*startdocker'; }
+settles "and the job says why" told
 kubectl annotate -n "$A" pod 2-0 --as "$A" --overwrite stoker.dev/containers=allowed >/dev/null 2>&1
 is "which its user cannot change" "$(kubectl get -n "$A" pod 2-0 -o json | jq -r '.metadata.annotations["stoker.dev/containers"]')" required
 

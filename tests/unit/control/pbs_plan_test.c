@@ -108,6 +108,8 @@ static json_t *pod_of(const struct pbs_order *o, const char *word)
 		jsonx_set_new(pod, "spec.activeDeadlineSeconds", json_integer(after(state, '<')));
 	if (strchr(state, 'c'))
 		json_object_set_new(jsonx_at(pod, "metadata.annotations"), PBS_CPUT_NOTE, json_string("90"));
+	if (strchr(state, '*'))
+		json_object_set_new(jsonx_at(pod, "metadata.annotations"), PBS_CONFINED, json_string("required"));
 	if (strchr(state, '~'))
 		json_object_set_new(jsonx_at(pod, "metadata.annotations"), PBS_FROM_NOTE, json_string("other"));
 	if (strchr(state, '='))
@@ -357,6 +359,11 @@ TEST("a PBS job ends with Torque's numbers")
 	static const struct row rows[] = {
 		{ "well", ONE, RAN, "0:S@G1", "C start=1 exit=0" },
 		{ "with its own status", ONE, RAN, "0:F@G1!255", "C start=1 exit=255" },
+		{ "with the shell's for what may not run", ONE, RAN, "0:F@G1!126", "C start=1 exit=126",
+		  .comment = "" },
+		{ "which may be the queue's will", ONE, RAN, "0:F@G1!126*", "C start=1 exit=126",
+		  .comment = "Exit status 126: queue batch has containers = required and executes no programs of the "
+			     "host; startdocker runs them in a container" },
 		{ "by a signal", ONE, RAN, "0:F@G1!137$9", "C start=1 exit=265" },
 		{ "too long", ONE, RAN, "0:F@G1%DeadlineExceeded", "C start=1 exit=-11",
 		  .comment = "Job killed: it has exceeded its walltime" },
