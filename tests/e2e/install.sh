@@ -33,6 +33,15 @@ is "stoker is there too" "$(cd "$T/plain/usr/local" && ls bin/stoker bin/stoker-
 bin/stoker-pbs
 share/man/man1/stoker.1"
 like "a command that was installed runs" "$("$T/plain/usr/local/bin/qsub" --version 2>&1)" '^Version: '
+unit=$T/plain/usr/local/lib/systemd/system/stoker.service
+is "systemd is told to start the program that was installed" "$(sed -n 's/^ExecStart=//p' "$unit")" '/usr/local/bin/stoker serve $STOKER_OPTIONS'
+is "and to leave jobs alone when it stops" "$(sed -n 's/^KillMode=//p' "$unit")" process
+if command -v systemd-analyze >"$T/analyze"; then
+	# It looks for the program, which is not at its place here.
+	mkdir "$T/unit"
+	sed "s|=/usr/local|=$T/plain/usr/local|" "$unit" >"$T/unit/stoker.service"
+	is "systemd finds nothing wrong with the unit" "$(SYSTEMD_UNIT_PATH="$T/unit:" systemd-analyze verify --man=no "$T/unit/stoker.service" 2>&1 | grep -F stoker)" ""
+fi
 
 put other PBS_PREFIX=s PREFIX=/usr/local
 is "with a prefix they all have it" "$(said other s)" ""
