@@ -12,11 +12,13 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "cli/connect.h"
+#include "cli/token_kubeconfig.h"
 #include "loop/crypto.h"
 
-#define SECRET_BYTES 32
-#define NAME_BYTES   5
-#define TTL_DEFAULT  (90 * 86400)
+#define SECRET_BYTES   32
+#define NAME_BYTES     5
+#define TTL_DEFAULT    (90 * 86400)
+#define KUBECONFIG_MAX (256 * 1024)
 
 static const struct ref tokens = { .api_version = "stoker.dev/v1", .plural = "tokens" };
 
@@ -57,8 +59,8 @@ static const struct opt create_opts[] = {
 	  .type = OPT_CHOICE,
 	  .offset = offsetof(struct create_settings, output),
 	  .arg = "FORM",
-	  .choices = "text|json",
-	  .help = "how to print it (default: text)" },
+	  .choices = "text|json|kubeconfig",
+	  .help = "how to print it (default: text); kubeconfig is a file for kubectl" },
 	CONNECT_OPTS,
 	OPT_END,
 };
@@ -70,7 +72,7 @@ static const char *own_name(void)
 	return pw ? pw->pw_name : "nobody";
 }
 
-static json_t *token_object(const struct create_settings *s, const char *name, const char *text)
+static json_t *token_object(const struct create_settings *s, const char *user, const char *name, const char *text)
 {
 	auto_sbuf struct sbuf hash = SBUF(2 * SHA256_LEN);
 	unsigned char digest[SHA256_LEN];
@@ -84,7 +86,7 @@ static json_t *token_object(const struct create_settings *s, const char *name, c
 	for (size_t i = 0; i < s->groups.n; i++)
 		json_array_append_new(groups, jsonx_string(s->groups.items[i]));
 	obj = json_pack("{s:s, s:s, s:{s:s}, s:{s:s, s:o, s:s, s:s}}", "apiVersion", "stoker.dev/v1", "kind", "Token",
-			"metadata", "name", name, "spec", "user", s->user, "groups", groups, "expires", expires, "hash",
+			"metadata", "name", name, "spec", "user", user, "groups", groups, "expires", expires, "hash",
 			hash.p);
 	if (s->description)
 		jsonx_set_new(obj, "spec.description", jsonx_string(s->description));
@@ -113,14 +115,49 @@ static void print_json(const char *name, const char *user, const char *expires, 
 	puts(out.p);
 }
 
-static int run_create(const struct command *cmd, int argc, char **argv)
+static void print_kubeconfig(const struct kube_place *place, const char *user, const char *token)
 {
-	struct create_settings s = { .ttl = TTL_DEFAULT };
+	auto_sbuf struct sbuf out = SBUF(KUBECONFIG_MAX);
+
+	kube_place_write(place, user, token, &out);
+	fputs(out.p, stdout);
+}
+
+/* What is asked of the server comes first: a token that cannot be shown shall not be made. */
+static int create(const struct create_settings *s, struct err *e)
+{
+	bool kube = s->output && streq(s->output, "kubeconfig");
+	const char *user = s->user ? s->user : own_name();
 	auto_sbuf struct sbuf name = SBUF(64);
 	auto_sbuf struct sbuf text = SBUF(256);
 	json_auto_t *obj = NULL;
 	json_auto_t *made = NULL;
+	struct kube_place place = { 0 };
 	struct connection c;
+	int r;
+
+	if (connect_open(&s->connect, &c, e) < 0)
+		return -1;
+	make_token(&name, &text);
+	obj = token_object(s, user, name.p, text.p);
+	r = kube ? kube_place_find(c.client, s->user, &place, e) : 0;
+	if (r == 0)
+		r = client_create_wait(c.client, &tokens, obj, &made, e);
+	connect_close(&c);
+	if (r == 0 && kube)
+		print_kubeconfig(&place, user, text.p);
+	else if (r == 0 && s->output && streq(s->output, "json"))
+		print_json(name.p, user, jsonx_str_or(made, "spec.expires", ""), text.p);
+	else if (r == 0)
+		printf("# token %s for %s, good until %s; it is not shown again\n%s\n", name.p, user,
+		       jsonx_str_or(made, "spec.expires", ""), text.p);
+	kube_place_done(&place);
+	return r;
+}
+
+static int run_create(const struct command *cmd, int argc, char **argv)
+{
+	struct create_settings s = { .ttl = TTL_DEFAULT };
 	struct err e = ERR_INIT;
 	char **rest;
 	int nrest;
@@ -128,33 +165,21 @@ static int run_create(const struct command *cmd, int argc, char **argv)
 
 	if (command_parse(cmd, &s, argc, argv, 0, 0, &rest, &nrest) < 0)
 		return 2;
-	if (!s.user)
-		s.user = own_name();
-	if (connect_open(&s.connect, &c, &e) < 0)
-		return command_fail(cmd, &e);
-	make_token(&name, &text);
-	obj = token_object(&s, name.p, text.p);
-	r = client_create_wait(c.client, &tokens, obj, &made, &e);
-	connect_close(&c);
+	r = create(&s, &e);
 	opt_strings_done(&s.groups);
-	if (r < 0)
-		return command_fail(cmd, &e);
-	if (s.output && streq(s.output, "json"))
-		print_json(name.p, s.user, jsonx_str_or(made, "spec.expires", ""), text.p);
-	else
-		printf("# token %s for %s, good until %s; it is not shown again\n%s\n", name.p, s.user,
-		       jsonx_str_or(made, "spec.expires", ""), text.p);
-	return 0;
+	return r < 0 ? command_fail(cmd, &e) : 0;
 }
 
 const struct command cmd_token_create = {
 	.name = "token create",
 	.args = "[--user NAME] [--group NAME]... [--ttl TIME]",
 	.summary = "Make a bearer token and print it",
-	.details = "The token is printed alone on the last line. The server keeps only its hash.\n\n"
-		   "Examples:\n"
-		   "  stoker token create                                # for yourself, 90 days\n"
-		   "  stoker token create --user ci --group system:masters --ttl 1h\n",
+	.details =
+		"The token is printed alone on the last line, or as a kubeconfig. The server keeps only its hash.\n\n"
+		"Examples:\n"
+		"  stoker token create                                # for yourself, 90 days\n"
+		"  stoker token create -o kubeconfig >~/.kube/config  # the same as a file for kubectl\n"
+		"  stoker token create --user ci --group system:masters --ttl 1h\n",
 	.opts = create_opts,
 	.run = run_create,
 };

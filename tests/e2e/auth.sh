@@ -145,6 +145,11 @@ local_users() {
 	is "it takes a token for itself" "$(as "$out" POST $SSR -H "$JSON" -d '{}' | field .status.userInfo.username)" "$me"
 	is "with the same home" "$(as_code "$out" GET "/api/v1/namespaces/$me/secrets/mine")" 200
 	unlike "but none for root" "$(setpriv --reuid=65534 --regid=65534 --clear-groups "$STOKER" token create --user root --group system:masters --socket "$SOCKET" 2>/dev/null)" '^stk_'
+	# One that the server has not seen before, and that may not look into the data directory.
+	setpriv --reuid=2 --regid=2 --clear-groups env HOME="$T" "$STOKER" token create --socket "$SOCKET" -o kubeconfig >"$T/bin.kubeconfig"
+	is "kubectl takes the kubeconfig that a user has made" "$(kubectl --kubeconfig "$T/bin.kubeconfig" create configmap mine -o 'jsonpath={.metadata.namespace}' 2>&1)" "$(id -un 2)"
+	stoker_token create --user "$me" -o kubeconfig >"$T/me.kubeconfig"
+	is "an admin makes one for another user" "$(kubectl --kubeconfig "$T/me.kubeconfig" get secret mine -o name 2>&1)" secret/mine
 	is "another account has another home" "$(local_user 1 GET "/api/v1/namespaces/$me/secrets" | field .code)" 403
 }
 
