@@ -12,6 +12,7 @@
 #define STOKER_CONTROL_PBS_POD_H
 
 #include "control/pod_facts.h"
+#include "kinds/pbs_id.h"
 #include "kinds/pbs_nodes.h"
 
 #define PBS_VERSION     "stoker.dev/v1"
@@ -19,7 +20,6 @@
 #define PBS_PLURAL      "pbsjobs"
 #define PBS_JOB_LABEL   "stoker.dev/pbsjob"
 #define PBS_RANK_LABEL  "stoker.dev/pbs-rank"
-#define PBS_INDEX_LABEL "stoker.dev/pbs-index"
 #define PBS_RUN_NOTE    "stoker.dev/pbs-run"
 #define PBS_FROM_NOTE   "stoker.dev/pbs-made-from"
 #define PBS_SUSPEND     "stoker.dev/suspend"

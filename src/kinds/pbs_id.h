@@ -8,6 +8,7 @@
 #include "base/str.h"
 
 #define PBS_SERVER_NAME 256
+#define PBS_INDEX_LABEL "stoker.dev/pbs-index" /* of a pod: which element of an array it is of */
 
 struct pbs_id {
 	int64_t sequence;

@@ -14,6 +14,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/idle_gpu.h"
+#include "kinds/pbs_id.h"
 #include "kinds/workloads.h"
 #include "sched/door_usage.h"
 #include "sched/forecast.h"
@@ -133,13 +134,17 @@ static const struct feed_pod *first_pod(const struct door *d, const struct work 
 static char *name_work(struct door *d, const struct work *work, char between)
 {
 	const struct feed_pod *p = first_pod(d, work);
-	const json_t *owner = p ? pod_controller(pod_of(d, p->uid)) : NULL;
+	const json_t *pod = p ? pod_of(d, p->uid) : NULL;
+	const json_t *owner = pod ? pod_controller(pod) : NULL;
+	const json_t *element = json_object_get(jsonx_at(pod, "metadata.labels"), PBS_INDEX_LABEL);
+	const char *index = owner && element ? json_string_value(element) : "";
 	char *name;
 
 	if (!p)
 		return NULL;
-	name = xasprintf("%s%c%s", owner ? jsonx_str_or(owner, "kind", "") : "pod", between,
-			 owner ? jsonx_str_or(owner, "name", "") : p->name);
+	name = xasprintf("%s%c%s%s%s%s", owner ? jsonx_str_or(owner, "kind", "") : "pod", between,
+			 owner ? jsonx_str_or(owner, "name", "") : p->name, *index ? "[" : "", index,
+			 *index ? "]" : "");
 	for (char *c = name; *c && *c != between; c++)
 		*c = (char)tolower((unsigned char)*c);
 	return name;

@@ -115,6 +115,20 @@ TEST("door: pods are found by their own name and by who controls them")
 	cluster_done(&c);
 }
 
+TEST("door: elements of an array have their indexes")
+{
+	struct cluster c = cluster_new();
+	struct scheduler *s = sched_door(c.sched);
+	json_auto_t *all = NULL;
+
+	make_pod(&c, "a-3", true, 1, ",'labels':{'stoker.dev/pbs-index':'3'}");
+	make_pod(&c, "own", false, 1, ",'labels':{'stoker.dev/pbs-index':'4'}");
+	settle(&c);
+	all = s->ops->line(s, NULL, 100);
+	CHECK_STR(summary(all), "job/a[3] running 0, pod/own running 0");
+	cluster_done(&c);
+}
+
 TEST("door: the line is what runs, what waits in order, and what is held")
 {
 	struct cluster c = cluster_new();
