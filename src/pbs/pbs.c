@@ -6,6 +6,7 @@
  */
 #include "pbs/pbs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -116,8 +117,9 @@ int pbs_fail_connect(struct pbs *p)
 		return 0;
 	if (!name || !*name)
 		name = p->door->place(p->open);
-	fprintf(stderr, "%s: cannot connect to server %s (errno=%d) %s\n", p->command, name, p->connect_errno,
-		strerror(p->connect_errno));
+	fprintf(stderr, "%s: cannot connect to server %s (errno=%d) %s%s\n", p->command, name, p->connect_errno,
+		strerror(p->connect_errno),
+		p->connect_errno == ENOENT || p->connect_errno == ECONNREFUSED ? "; is the server running?" : "");
 	return p->connect_errno % 256;
 }
 

@@ -90,7 +90,7 @@ is "a queue that is not there" "$(said -q nope a.pbs)" "qsub: submit error (Unkn
 exit 172"
 like "a job that never was" "$(said -W depend=afterok:99999 a.pbs | tr '\n' '|')" '^qsub: submit error \(Invalid Job Dependency.*\)\|exit 208\|$'
 is "no terminal" "$(said -I)" "$(printf 'qsub:\tstandard input and output must be a terminal for \n\tinteractive job submission\nexit 1')"
-is "no server" "$(STOKER_SOCKET=/nonexistent STOKER_PBS_ROOT=1 "$T/bin/qsub" a.pbs 2>&1; echo $?)" "qsub: cannot connect to server /nonexistent (errno=2) No such file or directory
+is "no server" "$(STOKER_SOCKET=/nonexistent STOKER_PBS_ROOT=1 "$T/bin/qsub" a.pbs 2>&1; echo $?)" "qsub: cannot connect to server /nonexistent (errno=2) No such file or directory; is the server running?
 2"
 like "a server elsewhere is asked through stoker" "$(STOKER_PBS_ROOT=1 "$T/bin/qsub" a.pbs 2>&1)" '^qsub: submit error \(Bad UID for job execution'
 like "--version says what MPIs look for" "$(qsub --version 2>&1 | tr '\n' '|')" '^Version: 6\.[0-9.]+\|Commit: .*\|$'
