@@ -3,9 +3,10 @@
  *
  * Images are files of the node, not objects of the API: many gigabytes that belong to one machine.  So these commands
  * work on DIR/images itself, as whoever owns the directory, on the machine where it is; whoever may not enter DIR is
- * refused by the kernel.  A running server is not asked and not disturbed: both sides change the index only under its
- * lock, look at it anew before each use, and never remove what a container uses or a pull is bringing in
- * (node/image_store.c).  The three laws stay whole, for no object is touched.
+ * refused by the kernel, but for `list`, which then asks the server (cli/image_nodes.c).  A running server is not asked
+ * and not disturbed: both sides change the index only under its lock, look at it anew before each use, and never remove
+ * what a container uses or a pull is bringing in (node/image_store.c).  The three laws stay whole, for no object is
+ * touched.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,9 +14,11 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "cli/image_nodes.h"
 #include "cli/image_session.h"
 
 struct image_settings {
+	struct connect_settings connect; /* of list alone */
 	const char *data, *output, *authfile, *cert_dir, *name, *format;
 	bool plain_http, force, all, quiet;
 	int64_t older;
@@ -76,7 +79,7 @@ static void size_text(int64_t bytes, char *out, size_t n)
 
 /* ---- list ---- */
 
-static const struct opt list_opts[] = { OUTPUT_OPT, DATA_OPT, OPT_END };
+static const struct opt list_opts[] = { OUTPUT_OPT, DATA_OPT, CONNECT_OPTS, OPT_END };
 
 static void print_line(const char *name, const json_t *image)
 {
@@ -89,25 +92,11 @@ static void print_line(const char *name, const json_t *image)
 	printf("%-12.12s %8s %8s  %s\n", jsonx_str_or(image, "id", "") + strlen("sha256:"), size, age, name);
 }
 
-static int run_list(const struct command *cmd, int argc, char **argv)
+static void print_store(const json_t *list)
 {
-	struct image_settings s = { 0 };
-	struct image_session session;
-	json_auto_t *list = NULL;
 	json_t *image, *name;
 	size_t i, k;
-	char **rest;
-	int n;
-	int status = begin(cmd, argc, argv, 0, 0, &s, &session, &rest, &n);
 
-	if (status)
-		return status;
-	list = images_list(session.images);
-	image_session_close(&session);
-	if (s.output && streq(s.output, "json")) {
-		print_json(list);
-		return 0;
-	}
 	printf("%-12s %8s %8s  %s\n", "ID", "SIZE", "USED", "NAME");
 	json_array_foreach (list, i, image) {
 		json_array_foreach (json_object_get(image, "names"), k, name)
@@ -115,6 +104,47 @@ static int run_list(const struct command *cmd, int argc, char **argv)
 		if (!k)
 			print_line("<none>", image);
 	}
+}
+
+static void print_nodes(const json_t *list)
+{
+	json_t *image, *name;
+	char size[32];
+	size_t i, k;
+
+	printf("%-12s %8s  %s\n", "NODE", "SIZE", "NAME");
+	json_array_foreach (list, i, image) {
+		size_text(jsonx_int_or(image, "bytes", 0), size, sizeof(size));
+		json_array_foreach (json_object_get(image, "names"), k, name)
+			printf("%-12s %8s  %s\n", jsonx_str_or(image, "node", ""), size, json_string_value(name));
+	}
+}
+
+static int run_list(const struct command *cmd, int argc, char **argv)
+{
+	struct image_settings s = { 0 };
+	struct image_session session;
+	json_auto_t *list = NULL;
+	struct err e = ERR_INIT;
+	bool ask;
+	char **rest;
+	int n;
+
+	if (command_parse(cmd, &s, argc, argv, 0, 0, &rest, &n) < 0)
+		return 2;
+	ask = !s.data && (s.connect.socket || s.connect.kubeconfig || image_store_closed(s.data));
+	if ((ask ? image_nodes_list(&s.connect, &list, &e) : image_session_open(s.data, s.quiet, &session, &e)) < 0)
+		return command_fail(cmd, &e);
+	if (!ask) {
+		list = images_list(session.images);
+		image_session_close(&session);
+	}
+	if (s.output && streq(s.output, "json"))
+		print_json(list);
+	else if (ask)
+		print_nodes(list);
+	else
+		print_store(list);
 	return 0;
 }
 
@@ -123,6 +153,7 @@ const struct command cmd_image_list = {
 	.args = "[-o json]",
 	.summary = "List the images on this machine",
 	.details = "USED is how long ago a container last started from it, or it was fetched.\n"
+		   "Who may not enter the data directory sees what the server tells everyone: nodes, sizes, names.\n"
 		   "The image `host`, this machine's own file system, is always there and not listed.\n",
 	.opts = list_opts,
 	.run = run_list,

@@ -263,6 +263,10 @@ settles "nothing is left of the containers" clean
 kubectl create -f - >/dev/null <<<'{"apiVersion":"v1","kind":"Pod","metadata":{"name":"startdocker-left","annotations":{"stoker.dev/ttl-seconds-after-finished":"0"}},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"lab/box:1","command":["true"]}]}}'
 settles "a pod that nobody waits for any more goes when its time has come" clean
 
+# The node has told of its images at its last start.
+images() { by "$A" "$STOKER image list" | grep -qE '^g102 +[0-9.]+MB  docker.io/lab/box:1$'; }
+settles "users see which images there are, though not the store" images
+
 is "outside of jobs there is nowhere to run" "$(by "$A" 'pbsdsh date')" "pbsdsh: not executing under PBS
 status 1"
 done_testing
