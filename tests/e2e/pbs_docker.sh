@@ -110,7 +110,7 @@ cat >"$HA/job.pbs" <<-END
 END
 chown "$A:" "$HA/job.pbs"
 by "$A" "qsub job.pbs" >/dev/null
-asleep() { pgrep -f '^sleep 98765'; }
+asleep() { pgrep -u "$A" -f '^sleep 98765'; }
 settles "the second container runs" asleep
 like "a container in a job has the job's cards, counted from 0, and is in its group" "$(tr '\n' ' ' <"$HA/dj.o1")" '^outside [0-3],[0-3] inside 0,1 [1-9][0-9]* status 5 $'
 cards() { kubectl get node g102 -o json | jq -r '[.metadata.annotations | to_entries[] | select(.key | test("gpu-[0-9]")) | .value] | map(select(. == "free")) | length'; }
