@@ -185,9 +185,14 @@ static int find_gone(struct client *c, const char *arg, const char *ns, struct a
 {
 	struct err e = ERR_INIT;
 	const char *name = NULL;
+	struct find_pbs id;
 
 	if (!ns || find_cut(arg, &a->kind, &name, &e) < 0)
 		return -1;
+	if (find_pbs_id(a->kind, name, &id) && id.element < 0) {
+		a->kind = &kind_pbsjob;
+		name = id.job;
+	}
 	a->ns = xstrdup(ns);
 	a->name = xstrdup(name);
 	add_logs(c, a);

@@ -6,6 +6,7 @@
  */
 #include "cli/find.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/jsonx.h"
@@ -15,6 +16,7 @@
 #include "kinds/builtin.h"
 #include "kinds/core.h"
 #include "kinds/names.h"
+#include "kinds/pbs_id.h"
 #include "kinds/rest.h"
 
 /* ---- words for kinds ---- */
@@ -50,6 +52,19 @@ int find_cut(const char *arg, const struct kind **ret_kind, const char **ret_nam
 	*ret_kind = k;
 	*ret_name = slash ? slash + 1 : arg;
 	return 0;
+}
+
+bool find_pbs_id(const struct kind *k, const char *name, struct find_pbs *ret)
+{
+	int64_t element = -1;
+	struct pbs_id id;
+
+	if ((k && k != &kind_pbsjob) || !strpbrk(name, ".[@") || !pbs_id_parse(name, &id) ||
+	    (*id.elements && !str_int64(id.elements, 0, INT32_MAX, &element)))
+		return false;
+	snprintf(ret->job, sizeof(ret->job), "%" PRId64, id.sequence);
+	ret->element = element;
+	return true;
 }
 
 /* ---- one that was found ---- */
@@ -276,9 +291,45 @@ static int find_exact(struct client *c, const struct kind *k, const char *name, 
 	return 0;
 }
 
+/* The pod of its last run, that of the script. */
+static int find_element(struct client *c, const struct find_pbs *id, const char *ns, struct found *ret, struct err *e)
+{
+	auto_free char *label = xasprintf("stoker.dev/pbsjob=%s,stoker.dev/pbs-index=%" PRId64, id->job, id->element);
+	const struct kind *const pod = &kind_pod;
+	const json_t *last = NULL;
+	json_auto_t *list = NULL;
+	json_t *obj;
+	size_t i;
+
+	if (find_lists(c, &pod, 1, ns, &(struct list_options){ .labels = label }, &list, e) < 0)
+		return -1;
+	json_array_foreach (json_object_get(list, "items"), i, obj)
+		if (!last || strcmp(jsonx_str_or(obj, "metadata.creationTimestamp", ""),
+				    jsonx_str_or(last, "metadata.creationTimestamp", "")) > 0)
+			last = obj;
+	if (!last)
+		return err_set(e, ERR_NOT_FOUND,
+			       "element %" PRId64 " of pbsjob/%s has no pod now; `qstat -f '%s[%" PRId64
+			       "]'` shows how it stands",
+			       id->element, id->job, id->job, id->element);
+	found_init(ret, pod, last);
+	ret->element = true;
+	return 0;
+}
+
+static int find_pbs(struct client *c, const struct find_pbs *id, const char *ns, struct found *ret, struct err *e)
+{
+	const struct kind *const k = &kind_pbsjob;
+
+	if (id->element >= 0)
+		return find_element(c, id, ns, ret, e);
+	return ns ? find_exact(c, k, id->job, ns, ret, e) : find_any(c, &k, 1, id->job, ns, ret, e);
+}
+
 int find_one(struct client *c, const char *arg, const char *ns, bool any_kind, struct found *ret, struct err *e)
 {
 	const struct kind *k = NULL;
+	struct find_pbs id;
 	const char *complaint;
 	const char *name = NULL;
 
@@ -287,6 +338,14 @@ int find_one(struct client *c, const char *arg, const char *ns, bool any_kind, s
 	if (k && !any_kind && !is_workload(k))
 		return err_set(e, ERR_BAD_REQUEST, "%s is no workload: nothing of it runs", arg);
 	complaint = name_check(k ? k->name_rule : NAME_SUBDOMAIN, name);
+	if (find_pbs_id(k, name, &id)) {
+		/* "5.vm" may be a name as well. */
+		if (find_pbs(c, &id, ns, ret, e) == 0)
+			return 0;
+		if (e->kind != ERR_NOT_FOUND || complaint)
+			return -1;
+		err_clear(e);
+	}
 	if (complaint)
 		return err_set(e, ERR_BAD_REQUEST, "\"%s\" cannot be a name: %s", name, complaint);
 	if (k && (ns || !k->namespaced))

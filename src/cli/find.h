@@ -17,11 +17,20 @@ const struct kind *find_kind(struct str word);
 /* "kind/name": *ret_kind is NULL if there is no slash.  A word that is no kind is an error that says what is. */
 int find_cut(const char *arg, const struct kind **ret_kind, const char **ret_name, struct err *e);
 
+/* An id as qsub prints it: 5.Ghead, 3[].Ghead, 3[4], pbsjob/5.Ghead.  False if it is none, or a bare number, which is a
+ * name as it is. */
+struct find_pbs {
+	char job[24];    /* the PBSJob's name */
+	int64_t element; /* -1: the job, or the array */
+};
+bool find_pbs_id(const struct kind *k, const char *name, struct find_pbs *ret);
+
 struct found {
 	const struct kind *kind;
 	char api_version[64];
 	char *ns, *name; /* ns is "" for a kind without namespaces */
 	json_t *obj;     /* with kind and apiVersion */
+	bool element;    /* a pod that stands for an element of a PBS array */
 };
 void found_init(struct found *f, const struct kind *k, const json_t *obj);
 void found_done(struct found *f);
@@ -29,8 +38,9 @@ struct ref found_ref(const struct found *f);
 /* "job/train". */
 void found_title(const struct found *f, struct sbuf *out);
 
-/* Resolves one argument.  `ns` NULL: all namespaces.  With `any_kind` the word before the slash may be any built-in
- * kind, else only a workload.  Errors: ERR_NOT_FOUND with advice, ERR_CONFLICT that lists the candidates. */
+/* Resolves one argument; an element of a PBS array to its pod.  `ns` NULL: all namespaces.  With `any_kind` the word
+ * before the slash may be any built-in kind, else only a workload.  Errors: ERR_NOT_FOUND with advice, ERR_CONFLICT
+ * that lists the candidates. */
 int find_one(struct client *c, const char *arg, const char *ns, bool any_kind, struct found *ret, struct err *e);
 
 /* Lists of several kinds, all asked for at once.  lists[i] is owned, its items say what they are; NULL for a kind that

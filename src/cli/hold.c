@@ -102,6 +102,12 @@ static int change_all(struct session *s, const struct command *cmd, char **names
 			status = command_fail(cmd, &e);
 			continue;
 		}
+		if (found[i].element) {
+			err_set(&e, ERR_BAD_REQUEST, "%s is an element of an array: `%s '%s'`", names[i],
+				s->release ? "qrls" : "qhold", names[i]);
+			status = command_fail(cmd, &e);
+			continue;
+		}
 		if (change(s, &found[i], &e) < 0)
 			status = command_fail(cmd, &e);
 		else

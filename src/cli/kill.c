@@ -120,6 +120,11 @@ static int take_named(struct session *s, char **names, int n, struct err *e)
 
 		if (find_one(s->c.client, names[i], s->ns, false, &f, e) < 0)
 			return -1;
+		if (f.element) {
+			found_done(&f);
+			return err_set(e, ERR_BAD_REQUEST, "%s is an element of an array: `qdel '%s'` ends it",
+				       names[i], names[i]);
+		}
 		add_item(s, &f);
 	}
 	return 0;

@@ -15,6 +15,9 @@
 #include "base/mem.h"
 #include "cli/connect.h"
 #include "cli/find.h"
+#include "kinds/core.h"
+#include "kinds/names.h"
+#include "kinds/rest.h"
 
 #define LINE_LIMIT (1024 * 1024)
 
@@ -80,6 +83,8 @@ struct session {
 	struct connection c;
 	const char *ns, *name;
 	const struct kind *kind; /* or NULL */
+	char *pbs_name;          /* of an id of PBS's, or NULL */
+	const char *literal;     /* that id */
 	struct origin *origins;
 	size_t n, cap;
 	size_t running;
@@ -496,6 +501,26 @@ static void show(struct session *s)
 
 /* ---- the command ---- */
 
+/* An id of PBS's becomes the name that its logs have: a job's, or that of an element's last pod. */
+static void take_pbs(struct session *s, const struct find_pbs *id)
+{
+	auto_free char *arg = xasprintf("pbsjob/%s[%lld]", id->job, (long long)id->element);
+	struct err e = ERR_INIT;
+	struct found f;
+
+	s->literal = s->kind ? NULL : s->name;
+	s->kind = id->element < 0 ? &kind_pbsjob : &kind_pod;
+	if (id->element < 0) {
+		s->pbs_name = xstrdup(id->job);
+	} else if (find_one(s->c.client, arg, s->ns, false, &f, &e) == 0) {
+		s->pbs_name = xstrdup(f.name);
+		found_done(&f);
+	} else {
+		s->pbs_name = xasprintf("%s-%lld-0", id->job, (long long)id->element); /* its pod is gone */
+	}
+	s->name = s->pbs_name;
+}
+
 static int run_session(struct session *s)
 {
 	json_auto_t *items = json_array();
@@ -505,6 +530,10 @@ static int run_session(struct session *s)
 		return command_fail(s->cmd, &e);
 	if (!json_array_size(items))
 		add_logs_of_pods(s, items);
+	/* What looks like an id of PBS's may be a name. */
+	if (!json_array_size(items) && s->literal && !name_check(NAME_SUBDOMAIN, s->literal) &&
+	    add_logs(s, NULL, s->literal, NULL, items, &e) < 0)
+		return command_fail(s->cmd, &e);
 	if (s->s->list)
 		return print_list(s, items);
 	if (choose(s, items) != 0)
@@ -524,6 +553,7 @@ static void session_done(struct session *s)
 		sbuf_done(&s->origins[i].line);
 	}
 	free(s->origins);
+	free(s->pbs_name);
 	connect_close(&s->c);
 }
 
@@ -531,6 +561,7 @@ static int run_logs(const struct command *cmd, int argc, char **argv)
 {
 	struct logs_settings settings = { .tail = -1 };
 	struct session s = { .cmd = cmd, .s = &settings };
+	struct find_pbs id;
 	struct err e = ERR_INIT;
 	char **rest;
 	int nrest;
@@ -541,6 +572,8 @@ static int run_logs(const struct command *cmd, int argc, char **argv)
 	if (find_cut(rest[0], &s.kind, &s.name, &e) < 0 || connect_open(&settings.connect, &s.c, &e) < 0)
 		return command_fail(cmd, &e);
 	s.ns = settings.ns ? settings.ns : client_default_namespace(s.c.client);
+	if (find_pbs_id(s.kind, s.name, &id))
+		take_pbs(&s, &id);
 	status = run_session(&s);
 	session_done(&s);
 	return status;

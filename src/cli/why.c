@@ -12,6 +12,7 @@
 #include "cli/advice.h"
 #include "cli/connect.h"
 #include "cli/work.h"
+#include "kinds/rest.h"
 
 #define SHOWN_MOST 8   /* sentences about one name */
 #define PODS_MOST  100 /* asked about one by one */
@@ -131,9 +132,16 @@ static int answer(const struct session *s, const char *arg, json_t *items, struc
 {
 	const struct kind *kind = NULL;
 	const char *name = NULL;
+	struct find_pbs id;
 	struct about a;
 
-	if (find_cut(arg, &kind, &name, e) < 0 || ask(s, kind ? kind->singular : NULL, name, items, e) < 0)
+	if (find_cut(arg, &kind, &name, e) < 0)
+		return -1;
+	if (find_pbs_id(kind, name, &id)) {
+		kind = &kind_pbsjob;
+		name = id.element < 0 ? id.job : NULL; /* one of an array is found by its pod */
+	}
+	if (name && ask(s, kind ? kind->singular : NULL, name, items, e) < 0)
 		return -1;
 	if (json_array_size(items))
 		return 0;
@@ -254,6 +262,7 @@ const struct command cmd_why = {
 		   "Examples:\n"
 		   "  stoker why train\n"
 		   "  stoker why tfjob/mnist -n alice\n"
+		   "  stoker why 380963.Ghead\n"
 		   "  stoker why train -o json | jq -r '.items[0].expectedStart'\n",
 	.names = true,
 	.opts = why_opts,

@@ -153,6 +153,31 @@ ok "goes on without those that are deleted" until_true pods_are y "y-0-0 y-3-0"
 alter y '"cancel":{"elements":null}'
 ok "until all are" state y C
 
+# Ids as qsub prints them.
+# numbered SPEC: as qsub submits it; prints its id.
+numbered() {
+	kubectl create -o 'jsonpath={.metadata.name}' -f - <<-END
+		{"apiVersion":"stoker.dev/v1","kind":"PBSJob","spec":{"owner":"nobody","script":"true","killDelaySeconds":0,$1}}
+	END
+}
+N=$(numbered '"hold":"u"') M=$(numbered '"array":{"request":"0-1"}')
+until_true eval '[ -n "$(id $M)" ]'
+n=$(field "$N" id) m=$(field "$M" id)
+like "ids have a server" "$n $m" "^$N\\.[^ ]+ $M\\[\\]\\.[^ ]+$"
+stoker() { local c=$1 && shift && "$STOKER" "$c" --socket "$SOCKET" "$@" 2>&1; }
+ok "why knows it" until_true says "$n" "^pbsjob/$N is held: Job is held by its user$"
+for word in "pbsjob/$n" "$N[]" "$N"; do
+	like "and $word" "$(why "$word")" "^pbsjob/$N is held: "
+done
+like "describe too" "$(stoker describe "$n")" "^pbsjob/$N"
+ok "an element" until_true says "$M[1]" "$M(-1-0)? runs"
+logs_of() { stoker logs --list "$1" | grep -q "^$2 "; }
+ok "has its logs" until_true logs_of "$M[1]" "$M-1-0"
+ok "and its array all" until_true logs_of "$m" "$M-0-0"
+is "an element is not killed with its array" "$(stoker kill "$M[1]")" "stoker kill: $M[1] is an element of an array: \`qdel '$M[1]'\` ends it"
+alter $N '"cancel":{}'
+alter $M '"cancel":{}'
+
 # Mail.
 cat >"$T/send" <<-END
 	#!/bin/sh

@@ -114,6 +114,19 @@ TEST("a name is looked up among all workloads; what another one made does not co
 		{ "svc/one", "default", "svc/one is no workload" },
 		{ "a,b", "default", "\"a,b\" cannot be a name: " },
 		{ "job/", "default", "\"job/\" has no name" },
+		{ "7", "default", "pbsjob/7 default PBSJob" },
+		{ "7.Ghead", "default", "pbsjob/7 default PBSJob" },
+		{ "7.Ghead", NULL, "pbsjob/7 default PBSJob" },
+		{ "pbsjob/7.Ghead", "default", "pbsjob/7 default PBSJob" },
+		{ "7[]", "default", "pbsjob/7 default PBSJob" },
+		{ "7[].Ghead", "default", "pbsjob/7 default PBSJob" },
+		{ "7[3].Ghead", "default", "pod/7-3-0 default Pod" },
+		{ "pbsjob/7[3]", "default", "pod/7-3-0 default Pod" },
+		{ "7[4]", "default", "element 4 of pbsjob/7 has no pod now; `qstat -f '7[4]'` shows" },
+		{ "8.Ghead", "default", "there is no pbsjob \"8\" in namespace \"default\"" },
+		{ "2.run", "default", "pod/2.run default Pod" },
+		{ "pod/7.Ghead", "default", "\"7.Ghead\" cannot be a name: " },
+		{ "7[2-4]", "default", "\"7[2-4]\" cannot be a name: " },
 	};
 	struct lab lab = { .f = front_new() };
 	auto_free char *uid = NULL;
@@ -123,6 +136,11 @@ TEST("a name is looked up among all workloads; what another one made does not co
 
 	free(make(&lab, "v1/pods", "default", "{'metadata':{'name':'one'}," SPEC "}"));
 	free(make(&lab, "v1/pods", "default", "{'metadata':{'name':'twice'}," SPEC "}"));
+	free(make(&lab, "v1/pods", "default", "{'metadata':{'name':'2.run'}," SPEC "}"));
+	free(make(&lab, "v1/pods", "default",
+		  "{'metadata':{'name':'7-3-0','labels':{'stoker.dev/pbsjob':'7','stoker.dev/pbs-index':'3'}}," SPEC
+		  "}"));
+	free(make(&lab, "stoker.dev/v1/pbsjobs", "default", "{'metadata':{'name':'7'},'spec':{'script':'true'}}"));
 	free(make(&lab, "batch/v1/jobs", "default",
 		  "{'metadata':{'name':'twice'},'spec':{'template':{'spec':{'restartPolicy':'Never','containers':[{'"
 		  "name':'c',"
