@@ -2,6 +2,7 @@
 /* hold.c - `stoker hold` and `stoker release`: work that is not to start yet, and work that is
  *
  * Both change one word of the annotation stoker.dev/hold; the scheduler does the holding.  What runs is not touched.
+ * PBS jobs have letters of their own for it, which qhold and qrls write too: there it is one of those.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 #include "cli/find.h"
 #include "cli/show.h"
 #include "cli/work.h"
+#include "kinds/rest.h"
 #include "kinds/work_rules.h"
 
 struct hold_settings {
@@ -56,10 +58,63 @@ static void say(const struct session *s, const struct found *f, unsigned before,
 		       w->phase == WORK_RUNNING ? "; what runs of it goes on" : "");
 }
 
+/* ---- letters of PBS ---- */
+
+static const struct {
+	char letter;
+	unsigned bit;
+} letters[] = { { 'u', HOLD_WORD_USER }, { 'o', HOLD_WORD_OPERATOR }, { 's', HOLD_WORD_SYSTEM } };
+
+/* Elements of an array that their user holds one by one are released with it. */
+static unsigned read_letters(const json_t *job, bool release)
+{
+	const char *hold = jsonx_str_or(job, "spec.hold", "n");
+	unsigned bits = release && jsonx_at(job, "spec.elementHold") ? HOLD_WORD_USER : 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
+		if (strchr(hold, letters[i].letter))
+			bits |= letters[i].bit;
+	return bits;
+}
+
+/* What qhold or qrls would write; a letter that only PBS knows stays. */
+static json_t *letters_patch(const json_t *job, unsigned after)
+{
+	const char *kept = strchr(jsonx_str_or(job, "spec.hold", "n"), 'p') ? "p" : "";
+	json_t *spec = json_object();
+	char text[8];
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(letters); i++)
+		if (after & letters[i].bit)
+			text[n++] = letters[i].letter;
+	snprintf(text + n, sizeof(text) - n, "%s", n || *kept ? kept : "n");
+	json_object_set_new(spec, "hold", json_string(text));
+	if (!(after & HOLD_WORD_USER) && jsonx_at(job, "spec.elementHold"))
+		json_object_set_new(spec, "elementHold", json_null());
+	return spec;
+}
+
+/* ---- one of them ---- */
+
+static json_t *patch_of(const struct found *f, unsigned after)
+{
+	auto_sbuf struct sbuf text = SBUF(128);
+	json_t *patch = json_pack("{s:{s:s}}", "metadata", "uid", jsonx_str_or(f->obj, "metadata.uid", ""));
+	bool pbs = f->kind == &kind_pbsjob;
+
+	hold_text(after, &text);
+	if (pbs)
+		json_object_set_new(patch, "spec", letters_patch(f->obj, after));
+	if (!pbs || *work_note(f->obj, HOLD_ANNOTATION))
+		jsonx_set_new(patch, "metadata.annotations",
+			      json_pack("{s:o}", HOLD_ANNOTATION, after && !pbs ? jsonx_string(text.p) : json_null()));
+	return patch;
+}
+
 static int change(struct session *s, struct found *f, struct err *e)
 {
 	unsigned bit = s->s->operator? HOLD_WORD_OPERATOR : HOLD_WORD_USER;
-	auto_sbuf struct sbuf text = SBUF(128);
 	struct ref ref = found_ref(f);
 	json_auto_t *patch = NULL;
 	unsigned before;
@@ -71,13 +126,13 @@ static int change(struct session *s, struct found *f, struct err *e)
 		return err_set(e, ERR_BAD_REQUEST, "%s/%s has ended (%s)", f->kind->singular, f->name,
 			       work_phase_name(w.phase));
 	hold_parse(work_note(f->obj, HOLD_ANNOTATION), &before);
+	if (f->kind == &kind_pbsjob)
+		before |= read_letters(f->obj, s->release);
 	after = s->release ? before & ~bit : before | bit;
 	if (before != after) {
 		json_t *changed = NULL;
 
-		hold_text(after, &text);
-		patch = json_pack("{s:{s:s, s:{s:o}}}", "metadata", "uid", jsonx_str_or(f->obj, "metadata.uid", ""),
-				  "annotations", HOLD_ANNOTATION, after ? jsonx_string(text.p) : json_null());
+		patch = patch_of(f, after);
 		if (client_patch_wait(s->c.client, &ref, "merge", patch, &changed, e) < 0)
 			return -1;
 		json_decref(f->obj);

@@ -65,7 +65,12 @@ why() { "$STOKER" why --socket "$SOCKET" "$@" 2>&1; }
 says() { why "$1" | grep -Eq -- "$2"; }
 ok "why says who holds it" until_true says d '^pbsjob/d is held: Job is held by its user$'
 like "and what releases it" "$(why d)" "^what would help: \`qrls $(id d)\` releases it\.$"
-alter d '"hold":"n"'
+stoker() { local c=$1 && shift && "$STOKER" "$c" --socket "$SOCKET" "$@" 2>&1; }
+spec_hold() { kubectl get pbsjob "$1" -o 'jsonpath={.spec.hold}'; }
+is "an operator's hold is one more letter" "$(stoker hold --operator d) $(spec_hold d)" "pbsjob/d held uo"
+is "qhold and stoker hold are one" "$(stoker hold d)" "pbsjob/d was held before"
+is "letters are released one by one" "$(stoker release --operator d) $(spec_hold d)" "pbsjob/d released; still held by user u"
+is "stoker release lifts what qsub -h set" "$(stoker release d) $(spec_hold d)" "pbsjob/d released n"
 ok "released it runs" state d R
 job e '"executionTime":"2099-01-01T00:00:00Z"'
 ok "not before its time" state e W
@@ -164,7 +169,6 @@ N=$(numbered '"hold":"u"') M=$(numbered '"array":{"request":"0-1"}')
 until_true eval '[ -n "$(id $M)" ]'
 n=$(field "$N" id) m=$(field "$M" id)
 like "ids have a server" "$n $m" "^$N\\.[^ ]+ $M\\[\\]\\.[^ ]+$"
-stoker() { local c=$1 && shift && "$STOKER" "$c" --socket "$SOCKET" "$@" 2>&1; }
 ok "why knows it" until_true says "$n" "^pbsjob/$N is held: Job is held by its user$"
 for word in "pbsjob/$n" "$N[]" "$N"; do
 	like "and $word" "$(why "$word")" "^pbsjob/$N is held: "
