@@ -343,12 +343,20 @@ static void read_training(const json_t *obj, struct work *w)
 	}
 }
 
+/* Of a job's comment what its phase does not say: qstat shows the whole, also when the job has ended. */
+static const char *pbs_reason(const char *comment)
+{
+	if (str_starts(comment, "Job started on "))
+		return "";
+	return comment + (str_starts(comment, "Not Running: ") ? strlen("Not Running: ") : 0);
+}
+
 static void read_pbs(const json_t *obj, struct work *w)
 {
 	char state = *jsonx_str_or(obj, "status.state", "Q");
 	bool ran = jsonx_at(obj, "status.exitStatus") != NULL;
 	int64_t status = jsonx_int_or(obj, "status.exitStatus", 0);
-	const char *comment = jsonx_str_or(obj, "status.comment", "");
+	const char *comment = pbs_reason(jsonx_str_or(obj, "status.comment", ""));
 
 	w->wanted = -1;
 	w->started = time_at(obj, "status.startTime");
@@ -358,10 +366,10 @@ static void read_pbs(const json_t *obj, struct work *w)
 		   : state == 'H'                 ? WORK_HELD
 		   : state == 'S'                 ? WORK_SUSPENDED
 						  : WORK_PENDING;
-	/* The phase says already that it does not run. */
-	say(w, "", comment + (str_starts(comment, "Not Running: ") ? strlen("Not Running: ") : 0));
+	say(w, "", comment);
 	if (w->phase == WORK_FAILED && ran)
-		snprintf(w->reason, sizeof(w->reason), "exit status %lld", (long long)status);
+		snprintf(w->reason, sizeof(w->reason), *comment ? "%s (exit status %lld)" : "%sexit status %lld",
+			 comment, (long long)status);
 }
 
 static void read_build(const json_t *obj, struct work *w)

@@ -46,6 +46,8 @@ is "it was started once" "$(field a startCount)" 1
 like "it says when" "$(field a comment)" '^Job started on [A-Z][a-z]{2} [A-Z][a-z]{2} [0-9]{2} at [0-9]{2}:[0-9]{2}$'
 like "kubectl shows it" "$(kubectl get pbsjobs)" '^a +na .* C .* 3 '
 
+like "stoker ps says how it ended" "$("$STOKER" ps -a --socket "$SOCKET")" '^pbsjob/a +Failed .* exit status 3$'
+
 # What cannot run says why.
 job b ''
 ok "one processor is taken" state b R

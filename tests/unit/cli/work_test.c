@@ -31,6 +31,8 @@ static json_t *read_json(const char *text)
 	",'reason':'" reason_ "','finishedAt':'2026-01-01T00:01:00Z'}}}]}}"
 #define ALIVE "{'spec':{" GPU("1") "},'status':{'phase':'Running','conditions':[{'type':'Ready','status':'True'}]}}"
 
+#define STARTED "'comment':'Job started on Mon Nov 16 at 13:00'"
+
 TEST("every kind's state comes down to one word, counts and a reason")
 {
 	static const struct {
@@ -90,6 +92,12 @@ TEST("every kind's state comes down to one word, counts and a reason")
 		{ &kind_pbsjob, "{'status':{'state':'S','comment':'stopped'}}", NULL, "Suspended", "stopped", 0, 0, 0 },
 		{ &kind_pbsjob, "{'status':{'state':'C','exitStatus':2}}", NULL, "Failed", "exit status 2", 0, 0, 0 },
 		{ &kind_pbsjob, "{'status':{'state':'C','exitStatus':0}}", NULL, "Succeeded", "", 0, 0, 0 },
+		{ &kind_pbsjob, "{'status':{'state':'C','exitStatus':0," STARTED "}}", NULL, "Succeeded", "", 0, 0, 0 },
+		{ &kind_pbsjob, "{'status':{'state':'C','exitStatus':2," STARTED "}}", NULL, "Failed", "exit status 2",
+		  0, 0, 0 },
+		{ &kind_pbsjob, "{'status':{'state':'C','exitStatus':271,'comment':'Job deleted'}}", NULL, "Failed",
+		  "Job deleted (exit status 271)", 0, 0, 0 },
+		{ &kind_pbsjob, "{'status':{'state':'R'," STARTED "}}", NULL, "Running", "", 0, 0, 0 },
 		{ &kind_pbsjob, "{'status':{'state':'C','comment':'deleted'}}", NULL, "Failed", "deleted", 0, 0, 0 },
 		{ &kind_build, "{'status':{'phase':'Failed','message':'no such file'}}", NULL, "Failed", "no such file",
 		  0, 0, 0 },
