@@ -359,8 +359,7 @@ TEST("a PBS job ends with Torque's numbers")
 	static const struct row rows[] = {
 		{ "well", ONE, RAN, "0:S@G1", "C start=1 exit=0" },
 		{ "with its own status", ONE, RAN, "0:F@G1!255", "C start=1 exit=255" },
-		{ "with the shell's for what may not run", ONE, RAN, "0:F@G1!126", "C start=1 exit=126",
-		  .comment = "" },
+		{ "with the shell's for what may not run", ONE, RAN, "0:F@G1!126", "C start=1 exit=126" },
 		{ "which may be the queue's will", ONE, RAN, "0:F@G1!126*", "C start=1 exit=126",
 		  .comment = "Exit status 126: queue batch has containers = required and executes no programs of the "
 			     "host; startdocker runs them in a container" },
