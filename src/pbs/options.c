@@ -259,6 +259,14 @@ static int take_word(struct ask *a, int n, char *const *words, enum source sourc
 	return 1;
 }
 
+void ask_refused_at(struct ask *a, size_t line)
+{
+	char *said = a->detail;
+
+	a->detail = xasprintf("line %zu of the script%s%s", line, said ? ": " : "", said ? said : "");
+	free(said);
+}
+
 int options_directive(struct ask *a, struct str text, struct err *e)
 {
 	auto_words struct words w = { 0 };

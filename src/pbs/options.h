@@ -14,7 +14,7 @@
 /* How a refusal is shown. */
 enum refusal {
 	REFUSE_PLAIN,  /* qsub: TEXT */
-	REFUSE_USAGE,  /* [qsub: TEXT], an empty line, the usage, DETAIL */
+	REFUSE_USAGE,  /* [qsub: TEXT], DETAIL, an empty line, the usage */
 	REFUSE_BARE,   /* TEXT */
 	REFUSE_SUBMIT, /* qsub: submit error (TEXT), as if the server had said it */
 	REFUSE_SHORT,  /* the usage alone */
@@ -46,6 +46,8 @@ int ask_illegal(struct ask *a, struct err *e, char letter, const char *fmt, ...)
 int options_argv(struct ask *a, int argc, char *const *argv, struct err *e);
 /* qalter's: options in any place; the others are put into `ids`, which has room for argc. */
 int options_alter(struct ask *a, int argc, char *const *argv, char **ids, int *ret_n, struct err *e);
+/* Adds the line of the script to what exactly is wrong. */
+void ask_refused_at(struct ask *a, size_t line);
 /* One directive's text: words that are no options are left alone, as is -C. */
 int options_directive(struct ask *a, struct str text, struct err *e);
 /* What the environment asks for. */

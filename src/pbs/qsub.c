@@ -102,6 +102,7 @@ static int take_script(struct qsub *q, struct err *e)
 	const char *filter = pairs_find(&q->config, "SUBMITFILTER");
 	const char *prefix = ask_find(&q->ask, 'C');
 	struct str script;
+	size_t line = 0;
 
 	q->ask.refusal = REFUSE_PLAIN;
 	q->ask.status = 1;
@@ -117,7 +118,10 @@ static int take_script(struct qsub *q, struct err *e)
 		return err_set(e, ERR_INVALID, "the script is empty");
 	if (script_check(script, e) < 0)
 		return -1;
-	return script_scan(script, prefix ? prefix : "#PBS", on_directive, q, &q->script, e);
+	if (script_scan(script, prefix ? prefix : "#PBS", on_directive, q, &q->script, &line, e) == 0)
+		return 0;
+	ask_refused_at(&q->ask, line);
+	return -1;
 }
 
 /* ---- the submission ---- */

@@ -21,10 +21,11 @@ int refusal_show(const struct ask *a, const char *command, const struct err *e)
 
 	switch (a->refusal) {
 	case REFUSE_USAGE:
-		fprintf(stderr, "[%s: %s]\n\n", command, e->text);
-		show_usage(a->alter);
+		fprintf(stderr, "[%s: %s]\n", command, e->text);
 		if (a->detail)
-			fprintf(stderr, "\n%s: %s\n", command, a->detail);
+			fprintf(stderr, "%s: %s\n", command, a->detail);
+		fputc('\n', stderr);
+		show_usage(a->alter);
 		break;
 	case REFUSE_SHORT:
 		show_usage(a->alter);

@@ -79,8 +79,17 @@ static int directive_join(struct str line, struct str *rest, struct sbuf *kept, 
 	return 0;
 }
 
+static size_t line_number(struct str text, const char *at)
+{
+	size_t n = 1;
+
+	for (const char *p = text.p; p < at; p++)
+		n += *p == '\n';
+	return n;
+}
+
 int script_scan(struct str text, const char *prefix, script_directive *directive, void *arg, struct sbuf *kept,
-		struct err *e)
+		size_t *ret_line, struct err *e)
 {
 	struct str rest = text;
 	bool looking = prefix[0] != 0;
@@ -99,6 +108,8 @@ int script_scan(struct str text, const char *prefix, script_directive *directive
 				rest = before;
 			continue;
 		}
+		if (ret_line)
+			*ret_line = line_number(text, line.p);
 		if (directive_join(line, &rest, kept, e) < 0)
 			return -1;
 		whole = after_blanks((struct str){ kept->p + from, kept->n - from });

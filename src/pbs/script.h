@@ -13,8 +13,9 @@ int script_check(struct str text, struct err *e);
 typedef int script_directive(void *arg, struct str rest, struct err *e);
 
 /* Tells the directives up to the first executable line, and appends the script as it is kept: continued directives
- * joined, an end of line at its end.  An empty prefix finds none. */
+ * joined, an end of line at its end.  An empty prefix finds none.  `ret_line`, which may be NULL, is where the last
+ * directive begins. */
 int script_scan(struct str text, const char *prefix, script_directive *directive, void *arg, struct sbuf *kept,
-		struct err *e);
+		size_t *ret_line, struct err *e);
 
 #endif

@@ -129,7 +129,7 @@ is "qalter" "$(said $ALICE qalter -N name -l walltime=2:00:00,nodes=1:ppn=2 -p 5
 is "everything is there" "$(spec "$w" '[.name,.resources.walltime,.resources.nodes,.priority,.mail.points,.mail.users[0],.joinPath,.env.A,.rerunnable,.umask]')" '["name","02:00:00","1:ppn=2",5,"be","me@x","oe","1",false,"0077"]'
 like "paths are from here" "$(spec "$w" .outputPath)" ":$T/work/out\$"
 like "a time, too" "$(spec "$w" .executionTime)" '^20(29-12-31|30-01-01)T'
-like "a bad value" "$(said $ALICE qalter -p 5000 "$w" | tr '\n' '|')" '^\[qalter: illegal -p value\]\|\|usage: qalter .*\|\[2\]\|$'
+like "a bad value" "$(said $ALICE qalter -p 5000 "$w" | tr '\n' '|')" '^\[qalter: illegal -p value\]\|qalter: -p "5000": .*\|\|usage: qalter .*\|\[2\]\|$'
 like "no job" "$(said $ALICE qalter -N x | tr '\n' '|')" '^usage: qalter .*\|\[2\]\|$'
 like "what no job can ask for" "$(said $ALICE qalter -l foo=1 -N x "${w%%.*}" | tr '\n' '|')" "^qalter: Unknown resource type  MSG=.* $w\\|\\[189\\]\\|\$"
 is "qalter releases" "$(said $ALICE qalter -h n "$w") $(spec "$w" .hold)" "[0] n"

@@ -75,7 +75,11 @@ is "no text" "$(said /bin/true)" "qsub:  file must be an ascii script
 exit 1"
 like "a quote that does not end" "$(printf '#PBS -N "x\n' | qsub 2>&1)" '^qsub: directive error: unmatched "'
 like "an option that is none" "$(said -Q a.pbs | tr '\n' '|')" '^\[qsub: invalid option -Q\]\|\|usage: qsub .*\|exit 2\|$'
-like "a value that is none" "$(said -l nodes=1:gpus=0:S a.pbs | tr '\n' '|')" '^\[qsub: illegal -l value\]\|\|usage: .*\|qsub: nodes=1:gpus=0:S: .*\|exit 2\|$'
+like "a value that is none" "$(said -l nodes=1:gpus=0:S a.pbs | tr '\n' '|')" '^\[qsub: illegal -l value\]\|qsub: nodes=1:gpus=0:S: .*\|\|usage: .*\|exit 2\|$'
+printf '#!/bin/sh\n#PBS -N x\n#PBS -Y 1\n' >wrong.pbs
+like "one in a script, by its line" "$(said wrong.pbs | tr '\n' '|')" '^\[qsub: invalid option -Y\]\|qsub: line 3 of the script\|\|usage: .*\|exit 2\|$'
+printf '#PBS -l nodes=1:gpus=0\n' >wrong.pbs
+like "a value too" "$(said wrong.pbs | tr '\n' '|')" '^\[qsub: illegal -l value\]\|qsub: line 1 of the script: nodes=1:gpus=0: .*\|\|usage: .*\|exit 2\|$'
 like "two scripts" "$(said a.pbs a.pbs | tr '\n' '|')" '^usage: qsub .*\|exit 2\|$'
 like "-- without a command" "$(said -- | tr '\n' '|')" '^usage: .*\|exit 2\|$'
 is "a destination" "$(said -q a@ a.pbs)" "qsub: illegally formed destination: a@

@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct err e = ERR_INIT;
 	int first = 0, second = 0;
 
-	if (script_check(text, &e) == 0 && script_scan(text, "#PBS", on_directive, &a, &kept, &e) == 0 &&
+	if (script_check(text, &e) == 0 && script_scan(text, "#PBS", on_directive, &a, &kept, NULL, &e) == 0 &&
 	    job_check(&a, &e) == 0)
 		json_decref(job_make(&a, &who, sbuf_str(&kept)));
 	else if (!e.text[0])
@@ -54,8 +54,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	ask_done(&a);
 	sbuf_reset(&kept);
 	/* What is kept, scanned again, is the same, unless joining has left another backslash at the end of a line. */
-	if (script_scan(text, "#PBS", count, &first, &kept, &e) == 0 && kept.n && !memmem(kept.p, kept.n, "\\\n", 2) &&
-	    (script_scan(sbuf_str(&kept), "#PBS", count, &second, &again, &e) < 0 || first != second ||
+	if (script_scan(text, "#PBS", count, &first, &kept, NULL, &e) == 0 && kept.n &&
+	    !memmem(kept.p, kept.n, "\\\n", 2) &&
+	    (script_scan(sbuf_str(&kept), "#PBS", count, &second, &again, NULL, &e) < 0 || first != second ||
 	     kept.n != again.n || memcmp(kept.p, again.p, kept.n) != 0))
 		abort();
 	return 0;

@@ -64,7 +64,7 @@ static void submit(const char *line, const char *script, struct submission *s)
 		return;
 	prefix = ask_find(&s->ask, 'C');
 	if (!s->ask.command &&
-	    script_scan(str_of(script), prefix ? prefix : "#PBS", on_directive, &s->ask, &kept, &s->e) < 0)
+	    script_scan(str_of(script), prefix ? prefix : "#PBS", on_directive, &s->ask, &kept, NULL, &s->e) < 0)
 		return;
 	if (job_check(&s->ask, &s->e) == 0)
 		s->job = job_make(&s->ask, &who, sbuf_str(&kept));

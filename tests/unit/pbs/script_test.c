@@ -49,13 +49,41 @@ TEST("directives are found before the first executable line, and only there")
 		auto_sbuf struct sbuf got = SBUF(1000);
 		auto_sbuf struct sbuf kept = SBUF(1000);
 		struct err e = ERR_INIT;
-		int r = script_scan(str_of(rows[i].text), rows[i].prefix, on_directive, &got, &kept, &e);
+		int r = script_scan(str_of(rows[i].text), rows[i].prefix, on_directive, &got, &kept, NULL, &e);
 
 		CHECK_INT(r, rows[i].want ? 0 : -1);
 		if (r < 0)
 			continue;
 		CHECK_STR(got.p ? got.p : "", rows[i].want);
 		CHECK_STR(kept.p ? kept.p : "", rows[i].kept ? rows[i].kept : rows[i].text);
+	}
+}
+
+static int only_names(void *arg, struct str rest, struct err *e)
+{
+	(void)arg;
+	return str_trim(rest).n > 1 && str_trim(rest).p[1] == 'N' ? 0 : err_set(e, ERR_INVALID, "no name");
+}
+
+TEST("a directive that is refused is known by its line")
+{
+	static const struct {
+		const char *text;
+		size_t line;
+	} rows[] = {
+		{ "#PBS -Y\n", 1 },
+		{ "#!/bin/sh\n\n#PBS -N a\n  #PBS -Y\necho\n", 4 },
+		{ "#PBS -N \\\na\n#PBS -l x\n", 3 },
+		{ "#\n#PBS -Y \\\n", 2 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_sbuf struct sbuf kept = SBUF(1000);
+		struct err e = ERR_INIT;
+		size_t line = 0;
+
+		CHECK_INT(script_scan(str_of(rows[i].text), "#PBS", only_names, NULL, &kept, &line, &e), -1);
+		CHECK_INT(line, rows[i].line);
 	}
 }
 
