@@ -70,10 +70,12 @@ static void words_of(const struct err *e, enum qmgr_object kind, struct sbuf *ou
 		sbuf_adds(out, pbs_error_text(missing[kind]));
 	else if (e->kind == ERR_EXISTS)
 		sbuf_adds(out, kind == QMGR_QUEUE ? pbs_error_text(PBSE_QUEEXIST) : "Node name already exists");
-	else if (e->kind == ERR_FORBIDDEN || e->kind == ERR_INVALID)
-		sbuf_addf(out, "%s MSG=%s", pbs_error_text(number), words);
-	else
+	else if (e->kind == ERR_FORBIDDEN || e->kind == ERR_INVALID) {
+		sbuf_addf(out, "%s MSG=", pbs_error_text(number));
+		qmgr_words(kind, words, out);
+	} else {
 		sbuf_adds(out, words);
+	}
 }
 
 static void refused(struct qmgr *q, enum qmgr_object kind, const char *name, const struct err *e)

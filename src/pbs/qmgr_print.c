@@ -101,3 +101,32 @@ void qmgr_list(enum qmgr_object kind, const char *name, const struct pbs_attribu
 				  a->items[i].resource ? a->items[i].resource : "", a->items[i].value);
 	sbuf_addc(out, '\n');
 }
+
+#define FIELD_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ."
+
+/* The setting that a word means: its whole path, or for those with a field of their own its name alone. */
+static const struct setting *meant(const struct setting *table, struct str word)
+{
+	for (const struct setting *s = table; s->name; s++) {
+		bool alone = s->form == SETTING_ENTRY && str_eq(word, s->path + strlen("spec."));
+
+		if (*s->path && s->form != SETTING_SOME && (alone || str_eq(word, s->path)))
+			return s;
+	}
+	return NULL;
+}
+
+void qmgr_words(enum qmgr_object kind, const char *text, struct sbuf *out)
+{
+	while (*text) {
+		struct str word = { text, strspn(text, FIELD_LETTERS) };
+		const struct setting *s = meant(kinds[kind].settings, word);
+
+		word.n += !word.n; /* something between words */
+		if (s)
+			sbuf_addf(out, "%s%s%s", s->name, s->resource ? "." : "", s->resource ? s->resource : "");
+		else
+			sbuf_add(out, word.p, word.n);
+		text += word.n;
+	}
+}

@@ -18,5 +18,8 @@ const struct setting *qmgr_settings(enum qmgr_object kind);
 const char *qmgr_name(enum qmgr_object kind, const json_t *object);
 /* "queue" */
 const char *qmgr_word(enum qmgr_object kind);
+/* The server's words about an object, its fields called as they are in qmgr: spec.maxWalltime is
+ * resources_max.walltime. */
+void qmgr_words(enum qmgr_object kind, const char *text, struct sbuf *out);
 
 #endif

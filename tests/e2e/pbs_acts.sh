@@ -223,6 +223,7 @@ is "and back" "$(Q "s n $NODE state -= offline; u n $NODE np,note,properties")" 
 like "list" "$(Q 'l q long' | tr '\n\t' '|>')" '^Queue long\|>queue_type = Execution\|.*>total_jobs = 0\|.*>resources_default.walltime = 168:00:00\|'
 like "and when it was changed" "$(Q 'l q long')" '^	mtime = [0-9]{10}$'
 like "how many cards a node has it says itself" "$(Q "s n $NODE gpus = 77")" 'Illegal attribute or resource value for MSG=gpus = 77: the node itself finds '
+like "a refusal is in qmgr's words" "$(Q 's q long resources_max.walltime = 1:00:00')" 'MSG=resources_default.walltime: .*must not be longer than resources_max.walltime'
 is "operators" "$(Q "s s operators += $OPER@$server; s s managers = $BOB; s s comment = 'it is \"new\"'")" "[0]"
 as root qmgr -c 'p s' >"$T/first"
 is "print begins as Torque's" "$(sed -n '1,10p' "$T/first")" "#

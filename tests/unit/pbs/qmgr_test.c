@@ -308,6 +308,29 @@ TEST("how many cards a node has it says itself, and others may say so again")
 	CHECK(strstr(words, "MSG=gpus = 4: the node itself finds 8"));
 }
 
+TEST("the server's refusals name attributes as qmgr has them")
+{
+	static const struct {
+		const char *said, *want;
+	} rows[] = {
+		{ "spec.defaultWalltime: Invalid value: \"20:00:00\": must not be longer than maxWalltime",
+		  "resources_default.walltime: Invalid value: \"20:00:00\": must not be longer than "
+		  "resources_max.walltime" },
+		{ "spec.acl.users[1]: no", "acl_users[1]: no" },
+		{ "spec.limits.perUser.gpus: no", "max_user_gpus: no" },
+		{ "spec.resourcesMax: no, 2 of type", "resources_max: no, 2 of type" },
+		{ "spec.other, metadata.name", "spec.other, metadata.name" },
+		{ "", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_sbuf struct sbuf got = SBUF(1000);
+
+		qmgr_words(QMGR_QUEUE, rows[i].said, &got);
+		CHECK_STR(got.p ? got.p : "", rows[i].want);
+	}
+}
+
 TEST("list shows what is asked for")
 {
 	json_auto_t *queue = named("q");
