@@ -261,6 +261,13 @@ static bool is_unknown(const struct err *e)
 	return pbs_error_find(e->text, &words) == PBSE_UNKJOBID;
 }
 
+bool act_is_over(const struct err *e)
+{
+	const char *words;
+
+	return is_unknown(e) || pbs_error_find(e->text, &words) == PBSE_BADSTATE;
+}
+
 static int act_on(const struct act *a, const char *text)
 {
 	auto_sbuf struct sbuf name = SBUF(1024);
@@ -290,7 +297,7 @@ static int act_on(const struct act *a, const char *text)
 		if (r < 0 && !lost_race(&e))
 			break;
 	}
-	if (r == 0)
+	if (r == 0 || (a->all && act_is_over(&e)))
 		return 0;
 	if (a->pbs->connect_errno)
 		return pbs_fail_connect(a->pbs);

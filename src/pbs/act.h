@@ -24,6 +24,7 @@ struct act {
 	const char *range;   /* -t, or NULL */
 	const char *states;  /* in which it can be done; NULL: in all but C */
 	const char *missing; /* MSG= for a job that is not there, or NULL */
+	bool all;            /* of a list: a job that has come to its end since is none to complain about */
 	/* What to write: a merge patch of the job's spec, put into `spec`; pure. */
 	int (*plan)(const struct act *a, const struct act_target *t, json_t *spec, struct err *e);
 	/* Instead of plan: a request of its own. */
@@ -36,6 +37,8 @@ int act_on_jobs(const struct act *a, char *const *ids, int n);
 
 /* --- pure parts --- */
 
+/* Whether a refusal means that the job has ended, or is gone. */
+bool act_is_over(const struct err *e);
 /* What an id means for this job: PBSE_UNKJOBID if it is not there, PBSE_BAD_ARRAY_REQ for a bad range.  `elements` is
  * what stands in the brackets or after -t.  act_target_done() after success. */
 int act_target_read(struct act_target *t, const json_t *job, bool array, const char *elements, struct err *e);

@@ -78,6 +78,7 @@ static int delete_all(struct act *a)
 	bool everyone = false;
 	int status = 0;
 
+	a->all = true;
 	if (pbs_self(a->pbs, &user, &everyone, &e) < 0)
 		return pbs_fail(a->pbs, &e, NULL);
 	ask.user = everyone ? NULL : user;
@@ -141,6 +142,7 @@ int qdel_main(struct pbs *p, int argc, char **argv)
 	for (int i = optind; i < argc; i++) {
 		int one = strcasecmp(argv[i], "all") == 0 ? delete_all(&a) : act_on_jobs(&a, argv + i, 1);
 
+		a.all = false;
 		status = one ? one : status;
 	}
 	return status;

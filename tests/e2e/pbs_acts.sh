@@ -103,7 +103,10 @@ is "is not rerun" "$(said $ALICE qrerun "$b")" "qrerun: job is not rerunnable $b
 [192]"
 is "qdel of all" "$(said $BOB qdel all)" "[0]"
 is "is of one's own" "$(spec "$b" .cancel)" null
-is "the owner's" "$(said $ALICE qdel all)" "[0]"
+chain=$b
+for _ in 1 2 3 4 5; do chain=$(submit -W "depend=afterok:$chain"); done
+is "the owner's, those that end with the first too" "$(said $ALICE qdel all)" "[0]"
+ok "is the chain's end" state "$chain" C
 ok "ends" state "$b" C
 
 is "what has ended is not for its owner to forget" "$(said $ALICE qdel -c "$b")" "qdel: Unauthorized Request  MSG=must have operator or manager privilege to use -c parameter $b

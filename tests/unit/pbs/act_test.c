@@ -242,3 +242,24 @@ TEST("qalter of some elements: what they can have alone, and what they cannot")
 	CHECK(strstr(e.text, "PBS 15004: Invalid request MSG=dependencies is the same for all elements") != NULL);
 	act_target_done(&t);
 }
+
+TEST("a refusal may mean that the job has ended by itself")
+{
+	static const struct {
+		enum pbs_error number;
+		const char *detail;
+		bool over;
+	} rows[] = {
+		{ PBSE_BADSTATE, "invalid state for job - COMPLETE", true },
+		{ PBSE_UNKJOBID, NULL, true },
+		{ PBSE_PERM, "operation not permitted", false },
+		{ PBSE_NORERUN, NULL, false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct err e = ERR_INIT;
+
+		pbs_error_set(&e, ERR_CONFLICT, rows[i].number, rows[i].detail ? "%s" : NULL, rows[i].detail);
+		CHECK_INT(act_is_over(&e), rows[i].over);
+	}
+}
