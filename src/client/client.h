@@ -111,8 +111,12 @@ char *client_own_namespace(void);
 bool client_is_local(const struct client *c);
 /* A name as a segment of a path, or a value in a query. */
 void client_escape(struct sbuf *out, const char *s);
-/* Paths used by server and clients alike: as root /run/stoker/stoker.sock, else under $XDG_RUNTIME_DIR. */
+#define SYSTEM_SOCKET "/run/stoker/stoker.sock"
+/* Paths used by server and clients alike: as root that one, else under $XDG_RUNTIME_DIR. */
 void default_socket_path(struct sbuf *out);
+/* The one there is: that of a server of one's own, else of the machine's.  False: neither; `out` is where the latter
+ * would be. */
+bool usual_socket_path(struct sbuf *out);
 void default_data_dir(struct sbuf *out);
 
 /* Waits for one answer by turning the loop: for commands, never for the server.  *ret_obj is owned. */

@@ -38,6 +38,7 @@ static int find_server(struct http_client *h, const struct client_options *o, st
 	const char *file = o->kubeconfig ? o->kubeconfig : env_config && *env_config ? env_config : NULL;
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
 	auto_free char *first = NULL;
+	bool found;
 
 	if (o->socket || (env_socket && *env_socket && !o->kubeconfig)) {
 		h->socket = xstrdup(o->socket ? o->socket : env_socket);
@@ -47,10 +48,10 @@ static int find_server(struct http_client *h, const struct client_options *o, st
 		first = xstrndup(file, strcspn(file, ":"));
 		return kubeconfig_read(first, o->context, &h->config, e);
 	}
-	default_socket_path(&path);
-	if (access(path.p, F_OK) < 0 && getenv("KUBERNETES_SERVICE_HOST") && access(ACCOUNT_DIR "/token", R_OK) == 0)
+	found = usual_socket_path(&path);
+	if (!found && getenv("KUBERNETES_SERVICE_HOST") && access(ACCOUNT_DIR "/token", R_OK) == 0)
 		return read_pod_account(&h->config, e);
-	if (access(path.p, F_OK) < 0)
+	if (!found)
 		return err_set(
 			e, ERR_UNAVAILABLE,
 			"no server found: %s does not exist. Start one with `stoker serve`, or name one with --socket, "

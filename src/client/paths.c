@@ -13,11 +13,21 @@ void default_socket_path(struct sbuf *out)
 	const char *run = getenv("XDG_RUNTIME_DIR");
 
 	if (geteuid() == 0)
-		sbuf_adds(out, "/run/stoker/stoker.sock");
+		sbuf_adds(out, SYSTEM_SOCKET);
 	else if (run && *run)
 		sbuf_addf(out, "%s/stoker/stoker.sock", run);
 	else
 		sbuf_addf(out, "/tmp/stoker-%u/stoker.sock", (unsigned)geteuid());
+}
+
+bool usual_socket_path(struct sbuf *out)
+{
+	default_socket_path(out);
+	if (access(out->p, F_OK) == 0)
+		return true;
+	sbuf_reset(out);
+	sbuf_adds(out, SYSTEM_SOCKET);
+	return access(out->p, F_OK) == 0;
 }
 
 void default_data_dir(struct sbuf *out)

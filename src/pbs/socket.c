@@ -10,8 +10,6 @@
 #include "client/quick.h"
 #include "pbs/pbs.h"
 
-#define SYSTEM_SOCKET "/run/stoker/stoker.sock"
-
 bool pbs_socket_path(struct sbuf *out)
 {
 	const char *socket = getenv("STOKER_SOCKET");
@@ -23,12 +21,7 @@ bool pbs_socket_path(struct sbuf *out)
 	}
 	if (config && *config)
 		return false;
-	default_socket_path(out);
-	if (access(out->p, F_OK) == 0)
-		return true;
-	sbuf_reset(out);
-	sbuf_adds(out, SYSTEM_SOCKET);
-	return access(out->p, F_OK) == 0;
+	return usual_socket_path(out);
 }
 
 void pbs_run_stoker(const char *command, int argc, char *const *argv)

@@ -150,6 +150,8 @@ local_users() {
 	is "kubectl takes the kubeconfig that a user has made" "$(kubectl --kubeconfig "$T/bin.kubeconfig" create configmap mine -o 'jsonpath={.metadata.namespace}' 2>&1)" "$(id -un 2)"
 	stoker_token create --user "$me" -o kubeconfig >"$T/me.kubeconfig"
 	is "an admin makes one for another user" "$(kubectl --kubeconfig "$T/me.kubeconfig" get secret mine -o name 2>&1)" secret/mine
+	is "and finds the machine's server where it is usually" "$(unshare -m bash -c 'mount -t tmpfs run /run && mkdir /run/stoker && ln -s "$1" /run/stoker/stoker.sock &&
+		env -u STOKER_SOCKET -u KUBECONFIG -u XDG_RUNTIME_DIR HOME="$2" setpriv --reuid=65534 --regid=65534 --clear-groups "$3" token create -o json 2>&1' _ "$SOCKET" "$T" "$STOKER" | field .user)" "$me"
 	is "another account has another home" "$(local_user 1 GET "/api/v1/namespaces/$me/secrets" | field .code)" 403
 }
 
