@@ -396,6 +396,8 @@ json_t *advice_for(const struct about *a)
 		advice_pbs_held(a->obj, out);
 	else if (w.phase == WORK_SUSPENDED)
 		advise_suspended(a, out);
+	else if (a->kind == &kind_pbsjob && w.phase == WORK_FAILED && advice_pbs_limit(a->obj, out))
+		return out;
 	else if (w.phase == WORK_FAILED && str_starts(w.reason, "DeadlineExceeded"))
 		advise_deadline(&(struct case_at_hand){ .about = a, .out = out });
 	else if (w.phase == WORK_FAILED || w.phase == WORK_PENDING || (w.phase == WORK_RUNNING && w.ready < w.wanted))

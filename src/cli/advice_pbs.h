@@ -7,5 +7,7 @@
 
 /* About a PBSJob that is held or suspended. */
 void advice_pbs_held(const json_t *job, json_t *out);
+/* About one that a limit of its own has ended; false if none has. */
+bool advice_pbs_limit(const json_t *job, json_t *out);
 
 #endif

@@ -254,6 +254,17 @@ static bool help_closed(const struct why_view *v, struct shape *sh, struct sbuf 
 	return true;
 }
 
+/* Whether it is GPUs that it waits for, or they too. */
+static bool lacks_gpus(const struct why_view *v, struct shape *sh)
+{
+	struct shortage s;
+
+	if (!shape_wants(sh, RESOURCE_GPU))
+		return false;
+	world_shortage(v->world, v->work, sh, v->now_ms, true, &s);
+	return s.what != SHORT_OF_AMOUNT || s.also || s.resource == RESOURCE_GPU;
+}
+
 static void help_no_room(const struct why_view *v, struct sbuf *out)
 {
 	auto_sbuf struct sbuf ignored = SBUF(1024);
@@ -270,7 +281,7 @@ static void help_no_room(const struct why_view *v, struct sbuf *out)
 		help_fewer(v, out);
 	else if (sh)
 		help_ask_less(v, sh, out);
-	if (!missing && sh && shape_wants(sh, RESOURCE_GPU) && !say_too_much(v, &ignored)) {
+	if (!missing && sh && lacks_gpus(v, sh) && !say_too_much(v, &ignored)) {
 		begin(out);
 		sbuf_adds(out, "`stoker gpus` shows who has the GPUs");
 	}

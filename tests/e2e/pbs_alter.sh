@@ -52,9 +52,11 @@ is "and is limited in processor time" "$(said as_user qalter -l cput=1 "$spins")
 ok "which ends it" eventually 60 is_in "$spins" C
 is "with Torque's number" "$(status "$spins" .exitStatus)" -12
 like "and its words" "$(cat spins.err)" '^=>> PBS: job killed: cput [0-9]+ exceeded limit 1$'
+like "which why turns into advice" "$("$STOKER" why --socket "$SOCKET" -n "$me" "$spins")" '^what would help: It may use no more than `-l cput=[^ ]*1`: ask qsub for more'
 ok "the one with less time ends" eventually 60 is_in "$short" C
 is "as any that runs too long" "$(status "$short" .exitStatus)" -11
 like "and its owner reads it" "$(cat short.err)" '^=>> PBS: job killed: walltime [0-9]+ exceeded limit 7$'
+like "in PBS's words" "$("$STOKER" why --socket "$SOCKET" -n "$me" "$short")" '`-l walltime=[^ ]*7`'
 is "the one that an administrator gave more has outlived its first limit" "$(status "$long" .state)" R
 touch go
 ok "and ends by itself" eventually 30 is_in "$long" C

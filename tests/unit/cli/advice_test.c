@@ -138,3 +138,31 @@ TEST("a held PBS job is told the PBS command that releases it")
 		about_done(&a);
 	}
 }
+
+#define KILLED(resources_, comment_)                                                                                   \
+	JOB("'resources':{" resources_ "}", "'C','exitStatus':-10,'comment':'" comment_ "'")
+
+TEST("a PBS job that a limit has ended is told how to ask for more")
+{
+	static const struct {
+		const char *job, *says;
+	} rows[] = {
+		{ KILLED("'mem':'20mb'", "Job killed: mem 20975616 exceeded limit 20971520"), "`-l mem=20mb`" },
+		{ KILLED("'vmem':'1gb'", "Job killed: it has exceeded its memory"), "`-l vmem=1gb`" },
+		{ KILLED("'walltime':'00:01:00','mem':'1gb'", "Job killed: it has exceeded its walltime of 00:01:00"),
+		  "`-l walltime=00:01:00`" },
+		{ KILLED("'cput':'5'", "Job killed: it has exceeded its processor time"), "`-l cput=5`" },
+		{ KILLED("", "Job killed: it has exceeded its walltime"), "`qsub -l walltime=...`" },
+		{ KILLED("'mem':'20mb'", "Job deleted at request of ben: exceeded my mem"), "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct about a = about_of(&kind_pbsjob, rows[i].job, NULL, NULL);
+		json_auto_t *advice = advice_for(&a);
+		const char *first = json_string_value(json_array_get(advice, 0));
+
+		if (!strstr(first ? first : "", rows[i].says) || !first != !*rows[i].says)
+			test_fail(__FILE__, __LINE__, "row %zu: %s", i, first ? first : "nothing");
+		about_done(&a);
+	}
+}

@@ -512,6 +512,20 @@ TEST("why: what is short besides GPUs")
 	lab_done(&l);
 }
 
+TEST("why: who is short of CPUs alone is not sent to see who has the GPUs")
+{
+	struct lab l = lab_new(1, 4, "8");
+
+	add(&l, &(struct job){ .name = "a", .cpus = 6, .minutes = 30 });
+	pass(&l);
+	add(&l, &(struct job){ .name = "b", .gpus = 1, .cpus = 4 });
+	pass(&l);
+	CHECK_STR(ask(&l, "b"),
+		  "first in queue batch; needs 4 CPUs on one node, 2 are free; job a ends by 10:30 at the latest, "
+		  "expected start 10:30 | ask for 2 CPUs instead");
+	lab_done(&l);
+}
+
 TEST("why: a gang larger than the empty machine can never start; one that waits for a node to come back can")
 {
 	struct lab l = lab_new(2, 2, "64");
