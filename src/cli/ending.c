@@ -5,10 +5,12 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/core.h"
+#include "kinds/rest.h"
 
 struct ending {
 	struct informer *informer;
 	char *ns, *name, *uid;
+	bool stays; /* as one that has ended */
 	bool told;
 	void (*done)(void *arg);
 	void *arg;
@@ -59,11 +61,40 @@ static int kill_pods(struct client *c, const struct found *f, struct err *e)
 	return 0;
 }
 
+static bool has_completed(const json_t *job)
+{
+	return streq(jsonx_str_or(job, "status.state", ""), "C");
+}
+
+/* A PBS job is told to end, and qstat shows for a while how it did. */
+static bool is_cancelled(const struct found *f)
+{
+	return f->kind == &kind_pbsjob && !has_completed(f->obj);
+}
+
+static int cancel(struct client *c, const struct ref *ref, const struct found *f, bool now, struct err *e)
+{
+	json_auto_t *patch = json_pack("{s:{s:s}, s:{s:{s:n}}}", "metadata", "uid",
+				       jsonx_str_or(f->obj, "metadata.uid", ""), "spec", "cancel", "elements");
+	json_auto_t *changed = NULL;
+
+	if (now)
+		jsonx_set_new(patch, "spec.cancel.delaySeconds", json_integer(0));
+	if (client_patch_wait(c, ref, "merge", patch, &changed, e) == 0)
+		return 0;
+	if (e->kind != ERR_NOT_FOUND)
+		return -1;
+	err_clear(e);
+	return 0;
+}
+
 int ending_begin(struct client *c, const struct found *f, bool now, struct err *e)
 {
 	struct ref ref = found_ref(f);
 	bool pod = f->kind == &kind_pod;
 
+	if (is_cancelled(f))
+		return cancel(c, &ref, f, now, e);
 	if (remove_one(c, &ref, f->obj, now, pod, e) < 0)
 		return -1;
 	return now && !pod ? kill_pods(c, f, e) : 0;
@@ -82,7 +113,7 @@ static void on_change(void *arg, const json_t *obj, const json_t *old)
 	struct ending *w = arg;
 
 	(void)old;
-	if (!obj || !str_same(jsonx_str(obj, "metadata.uid"), w->uid))
+	if (!obj || !str_same(jsonx_str(obj, "metadata.uid"), w->uid) || (w->stays && has_completed(obj)))
 		tell(w);
 }
 
@@ -103,6 +134,7 @@ struct ending *ending_watch(struct client *c, const struct found *f, void (*done
 	w->ns = xstrdup(f->ns);
 	w->name = xstrdup(f->name);
 	w->uid = xstrdup(jsonx_str_or(f->obj, "metadata.uid", ""));
+	w->stays = is_cancelled(f);
 	w->done = done;
 	w->arg = arg;
 	ref.name = NULL;

@@ -11,9 +11,11 @@
 
 struct ending;
 
-/* Has the object deleted, and with `now` its pods killed without their grace period. */
+/* Has the object deleted, or a PBS job that has not ended cancelled, and with `now` its pods killed without their grace
+ * period. */
 int ending_begin(struct client *c, const struct found *f, bool now, struct err *e);
-/* Whether it is gone, told from the loop: `done` is called once.  The ending begun before is what it waits for. */
+/* Whether it is gone, or was cancelled and has ended, told from the loop: `done` is called once.  The ending begun
+ * before is what it waits for. */
 struct ending *ending_watch(struct client *c, const struct found *f, void (*done)(void *arg), void *arg);
 void ending_free(struct ending *w);
 

@@ -2,7 +2,8 @@
 /* kill.c - `stoker kill`: ends work, and waits until it has ended
  *
  * Kubernetes has no job that was cancelled: what is to end is deleted, its pods first.  The logs stay.  Work that has
- * ended already is left alone, because then only its record would go; --remove is for that.
+ * ended already is left alone, because then only its record would go; --remove is for that.  PBS jobs can be cancelled,
+ * and are.
  */
 #include <limits.h>
 #include <signal.h>
@@ -353,7 +354,8 @@ const struct command cmd_kill = {
 		   "What it\n"
 		   "printed stays: `stoker logs NAME` still shows it. Deployments and others that would start pods "
 		   "anew are\n"
-		   "deleted for good. Work that has ended is left as it is.\n\n"
+		   "deleted for good. Work that has ended is left as it is. A PBS job ends as with qdel, and qstat "
+		   "still shows it.\n\n"
 		   "Exit status: 0 when all has ended, 1 if something could not be ended, 124 after the timeout, 130 "
 		   "after\n"
 		   "Ctrl-C.\n\n"

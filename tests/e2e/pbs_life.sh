@@ -181,8 +181,12 @@ logs_of() { stoker logs --list "$1" | grep -q "^$2 "; }
 ok "has its logs" until_true logs_of "$M[1]" "$M-1-0"
 ok "and its array all" until_true logs_of "$m" "$M-0-0"
 is "an element is not killed with its array" "$(stoker kill "$M[1]")" "stoker kill: $M[1] is an element of an array: \`qdel '$M[1]'\` ends it"
-alter $N '"cancel":{}'
-alter $M '"cancel":{}'
+like "kill ends jobs as qdel does" "$(stoker kill "$n" "$m")" "^pbsjob/$N ended \\(0 pods stopped\\)$"
+is "they stay as ones that have ended" "$(field "$N" state) $(field "$M" state)" "C C"
+like "and say so" "$(field "$N" comment)" '^Job deleted at request of '
+like "once more it says that they had" "$(stoker kill "$n")" "^pbsjob/$N had ended before \\(Failed\\); nothing was done\\."
+is "their record can be removed" "$(stoker kill --remove "$n")" "pbsjob/$N removed"
+ok "for good" gone "$N"
 
 # Mail.
 cat >"$T/send" <<-END
