@@ -259,6 +259,15 @@ is "qstart and qenable" "$(said root qstart long)$(said root qenable long)$(kube
 is "an unknown queue" "$(said root qstart nope)" "qstart: Unknown queue nope
 [172]"
 
+is "a queue needs nodes of a sort" "$(Q 'c q feat enabled=t,started=t,resources_default.neednodes=odd; p q feat resources_default')" "set queue feat resources_default.neednodes = odd
+[0]"
+like "which there must be" "$(submit -q feat 2>&1)" 'requested feature\): no node has property odd\)$'
+Q "s n $NODE properties += odd" >/dev/null
+feat=$(submit -q feat)
+ok "and its jobs run there" state "$feat" R
+as $ALICE qdel "$feat"
+ok "until they are deleted" state "$feat" C
+
 # ---- operators ----
 is "an operator acts on everyone's jobs" "$(said $OPER qhold -h o "$busy") $(spec "$busy" .hold)" "[0] uo"
 is "the owner cannot lift that" "$(said $ALICE qrls -h o "$busy")" "qrls: Unauthorized Request  MSG=operation not permitted $busy
@@ -285,6 +294,9 @@ Q 's s scheduling = true' >/dev/null
 ok "it runs" state "$w4" R
 is "a node on which jobs run is not deleted" "$(Q "d n $NODE")" "qmgr obj=$NODE svr=default: Invalid request MSG=jobs run on node $NODE
 [2]"
+Q "s s operators -= $OPER@$server; s s operators += $OPER@elsewhere.invalid" >/dev/null
+is "an operator of another host has only what is his" "$(said $OPER qdel all)$(spec "$w2" .cancel)" "[0]null"
+Q "s s operators += $OPER@$server" >/dev/null
 is "qdel of all, by an operator" "$(said $OPER qdel all)" "[0]"
 ok "ends everyone's" state "$w2" C
 like "--help" "$(said $ALICE qdel --help)" '^usage: qdel '
