@@ -176,7 +176,7 @@ for word in "pbsjob/$n" "$N[]" "$N"; do
 	like "and $word" "$(why "$word")" "^pbsjob/$N is held: "
 done
 like "describe too" "$(stoker describe "$n")" "^pbsjob/$N"
-ok "an element" until_true says "$M[1]" "$M(-1-0)? runs"
+ok "an element" until_true says "$M[1]" "^pbsjob/$M\\[1\\] runs since "
 logs_of() { stoker logs --list "$1" | grep -q "^$2 "; }
 ok "has its logs" until_true logs_of "$M[1]" "$M-1-0"
 ok "and its array all" until_true logs_of "$m" "$M-0-0"
