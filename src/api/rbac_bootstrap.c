@@ -103,6 +103,7 @@ static const struct default_rule metrics_view[] = {
 static const struct default_rule own_basic[] = {
 	{ READ, "stoker.dev", "pbsservers queues reservations" },
 	{ READ, "", "nodes" },
+	{ READ, "metrics.k8s.io", "nodes" },
 	{ READ, "scheduling.k8s.io", "priorityclasses" },
 	{ READ, "storage.k8s.io", "storageclasses" },
 	{ "create", "stoker.dev", "tokens" }, /* for oneself only: authn_check_token_write() */

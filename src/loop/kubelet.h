@@ -99,7 +99,8 @@ struct kubelet_ops {
 	 * the named containers that run, with cpu as nanocores over the window and as nanoseconds in all; ERR_NOT_FOUND
 	 * if there is nothing to tell (yet). */
 	int (*pod_usage)(struct kubelet *k, const char *uid, const json_t *containers, json_t **ret, struct err *e);
-	/* The same of the whole machine, without containers: {"timestamp","window","cpu_nano","memory_bytes"}. */
+	/* The same of the whole machine, without containers: {"timestamp","window","cpu_nano","memory_bytes"}, and
+	 * its load average over a minute, "load_milli", if it is known. */
 	int (*node_usage)(struct kubelet *k, const char *node, json_t **ret, struct err *e);
 
 	/* Either may be NULL.  A signal to every process of the container; text, its newline included, into what the

@@ -164,12 +164,15 @@ static int do_node_usage(struct kubelet *k, const char *node, json_t **ret, stru
 {
 	struct node_kubelet *nk = (struct node_kubelet *)k;
 	struct usage_rate rate;
+	double load;
 
 	if (!streq(node, nk->config.node))
 		return err_set(e, ERR_NOT_FOUND, "node %s is another machine", node);
 	if (usage_ask(nk->usage, "", &rate, e) < 0)
 		return -1;
 	*ret = rate_json(&rate);
+	if (getloadavg(&load, 1) == 1)
+		json_object_set_new(*ret, "load_milli", json_integer((json_int_t)(load * 1000)));
 	return 0;
 }
 

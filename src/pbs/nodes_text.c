@@ -81,8 +81,8 @@ static void add_status(const struct node_view *v, const struct node_use *use, st
 	if (use && use->known)
 		sbuf_addf(&text, "availmem=%lldkb,", (long long)(memory - use->memory / 1024));
 	sbuf_addf(&text, "physmem=%lldkb,ncpus=%d,", (long long)memory, v->np);
-	if (use && use->known)
-		sbuf_addf(&text, "loadave=%.2f,", (double)use->cpu_milli / 1000);
+	if (use && use->known && use->load_milli >= 0)
+		sbuf_addf(&text, "loadave=%.2f,", (double)use->load_milli / 1000);
 	sbuf_addf(&text, "gres=,state=%s,varattr= ,version=%s,rectime=%lld,jobs=", state.p, PBS_VERSION,
 		  (long long)last_word(v->node));
 	for (size_t i = 0; i < v->n; i++)

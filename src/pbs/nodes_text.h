@@ -9,7 +9,7 @@
 /* What is used of a node now, as metrics.k8s.io says. */
 struct node_use {
 	bool known;
-	int64_t cpu_milli, memory;
+	int64_t load_milli, memory; /* the load below 0: not known */
 };
 
 /* `use` may be NULL. */

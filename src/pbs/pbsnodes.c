@@ -99,7 +99,7 @@ static int64_t figure(const json_t *row, const char *name, bool milli)
 	struct quantity q;
 
 	if (!text || !quantity_parse(text, &q))
-		return 0;
+		return -1;
 	return milli ? quantity_milli(&q) : quantity_value(&q);
 }
 
@@ -111,7 +111,8 @@ static void find_use(const struct pbsnodes *s, const char *name, struct node_use
 	*ret = (struct node_use){ 0 };
 	json_array_foreach (json_object_get(s->metrics, "items"), i, row)
 		if (str_same(jsonx_str(row, "metadata.name"), name))
-			*ret = (struct node_use){ true, figure(row, "cpu", true), figure(row, "memory", false) };
+			*ret = (struct node_use){ true, figure(row, "stoker.dev/load", true),
+						  figure(row, "memory", false) };
 }
 
 /* ---- which are meant ---- */

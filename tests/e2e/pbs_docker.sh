@@ -266,6 +266,8 @@ settles "a pod that nobody waits for any more goes when its time has come" clean
 # The node has told of its images at its last start.
 images() { by "$A" "$STOKER image list" | grep -qE '^g102 +[0-9.]+MB  docker.io/lab/box:1$'; }
 settles "users see which images there are, though not the store" images
+loaded() { by "$A" pbsnodes | grep -qE ',availmem=[0-9]+kb,.*,loadave=[0-9.]+,'; }
+settles "and how busy nodes are" loaded
 
 is "outside of jobs there is nowhere to run" "$(by "$A" 'pbsdsh date')" "pbsdsh: not executing under PBS
 status 1"

@@ -30,8 +30,8 @@ static int node_usage(struct kubelet *k, const char *node, json_t **ret, struct 
 	(void)k;
 	if (!streq(node, "here"))
 		return err_set(e, ERR_NOT_FOUND, "another machine");
-	*ret = json_pack("{s:s, s:i, s:I, s:I}", "timestamp", "2026-01-02T03:04:05Z", "window", 10, "cpu_nano",
-			 (json_int_t)2000000000, "memory_bytes", (json_int_t)4 << 30);
+	*ret = json_pack("{s:s, s:i, s:I, s:I, s:i}", "timestamp", "2026-01-02T03:04:05Z", "window", 10, "cpu_nano",
+			 (json_int_t)2000000000, "memory_bytes", (json_int_t)4 << 30, "load_milli", 17250);
 	return 0;
 }
 
@@ -123,6 +123,7 @@ TEST("the use of one pod or node is told by name, and what has no figures is not
 	json_auto_t *node = front_json(&f);
 	CHECK_STR(jsonx_str(node, "kind"), "NodeMetrics");
 	CHECK_STR(jsonx_str(node, "usage.cpu"), "2");
+	CHECK_STR(json_string_value(json_object_get(json_object_get(node, "usage"), "stoker.dev/load")), "17250m");
 	CHECK_STR(jsonx_str(node, "usage.memory"), "4Gi");
 	CHECK_INT(front_ask(&f, "GET " GROUP "/nodes/there", "", NULL), 404);
 	CHECK_INT(front_ask(&f, "GET " GROUP "/nodes", "", NULL), 200);

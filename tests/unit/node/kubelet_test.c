@@ -524,6 +524,7 @@ TEST("use is told from the first question on: since the beginning, then between 
 	CHECK_INT(d.k->ops->node_usage(d.k, "elsewhere", &use, &e), -1);
 	CHECK_INT(d.k->ops->node_usage(d.k, "here", &use, &e), 0);
 	CHECK_INT(jsonx_int_or(use, "cpu_nano", 0), 750000000);
+	CHECK(jsonx_int_or(use, "load_milli", -1) >= 0);
 	json_decref(use);
 	desk_close(&d);
 }
