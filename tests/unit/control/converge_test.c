@@ -5,7 +5,7 @@
  */
 #include "converge_model.h"
 
-#define SEEDS       6
+#define SEEDS       4
 #define STEPS       500
 #define PATIENCE_MS 60000
 #define REST_MS     700 /* longer than changes are left to gather */
