@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 #include "kinds/jsonpath.h"
 #include "kinds/names.h"
 #include "kinds/schema.h"
@@ -408,17 +409,6 @@ static void ensure_finalizer(json_t *crd)
 	}
 	if (!has_string(list, CRD_FINALIZER))
 		json_array_append_new(list, json_string(CRD_FINALIZER));
-}
-
-static bool condition_holds(const json_t *crd, const char *type)
-{
-	size_t i;
-	json_t *c;
-
-	json_array_foreach (jsonx_at(crd, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), type))
-			return str_same(jsonx_str(c, "status"), "True");
-	return false;
 }
 
 bool crd_established(const json_t *crd)

@@ -11,6 +11,7 @@
 #include "cli/advice_pbs.h"
 #include "cli/amounts.h"
 #include "cli/work.h"
+#include "kinds/condition.h"
 #include "kinds/core.h"
 #include "kinds/rest.h"
 
@@ -274,7 +275,7 @@ static void advise_place(struct case_at_hand *c, const char *message)
 static void advise_pod(struct case_at_hand *c)
 {
 	static const char *const lists[] = { "status.initContainerStatuses", "status.containerStatuses" };
-	const json_t *placed = work_condition(c->pod, "PodScheduled");
+	const json_t *placed = condition_of(c->pod, "PodScheduled");
 	const char *reason = jsonx_str_or(c->pod, "status.reason", "");
 
 	if (streq(jsonx_str_or(placed, "status", ""), "False")) {
@@ -346,7 +347,7 @@ static void advise_suspended(const struct about *a, json_t *out)
 /* The part for kinds that are no workloads. */
 static void advise_thing(const struct about *a, json_t *out)
 {
-	const json_t *ready = work_condition(a->obj, "Ready");
+	const json_t *ready = condition_of(a->obj, "Ready");
 
 	if (a->kind == &kind_node && !streq(jsonx_str_or(ready, "status", ""), "True"))
 		advice_say(out,

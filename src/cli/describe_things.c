@@ -9,6 +9,7 @@
 #include "cli/top_rows.h"
 #include "cli/work.h"
 #include "kinds/cells.h"
+#include "kinds/condition.h"
 #include "kinds/core.h"
 #include "kinds/quantity.h"
 
@@ -124,7 +125,7 @@ void service_tables(const struct about *a, struct page *p)
 
 enum tint node_state(const struct about *a, struct sbuf *out)
 {
-	const json_t *ready = work_condition(a->obj, "Ready");
+	const json_t *ready = condition_of(a->obj, "Ready");
 	bool well = streq(jsonx_str_or(ready, "status", ""), "True");
 	bool shut = jsonx_bool_or(a->obj, "spec.unschedulable", false);
 	char age[32];

@@ -9,6 +9,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "cli/run_watch.h"
+#include "kinds/condition.h"
 
 static json_t *time_text(int64_t micros)
 {
@@ -251,7 +252,7 @@ static void add_end_object(const struct follow_state *s, int status, struct sbuf
 	json_object_set_new(obj, "seconds", json_integer(seconds_of(s)));
 	if (s->work.phase == WORK_FAILED)
 		json_object_set_new(obj, "message",
-				    jsonx_string(jsonx_str_or(work_condition(s->obj, "Failed"), "message", "")));
+				    jsonx_string(jsonx_str_or(condition_of(s->obj, "Failed"), "message", "")));
 	if (speaker)
 		set_numbers(obj, &speaker->numbers.last);
 	add_object(obj, out);
@@ -260,7 +261,7 @@ static void add_end_object(const struct follow_state *s, int status, struct sbuf
 /* The reason in the controller's words; the last lines of a log, if it quotes them, as lines of their own. */
 static void add_reason(const struct follow_state *s, struct sbuf *out)
 {
-	struct str rest = str_of(jsonx_str_or(work_condition(s->obj, "Failed"), "message", s->work.reason));
+	struct str rest = str_of(jsonx_str_or(condition_of(s->obj, "Failed"), "message", s->work.reason));
 	struct str line;
 
 	while (rest.n && str_split(&rest, '\n', &line)) {

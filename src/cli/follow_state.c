@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 #include "kinds/core.h"
 
 static const struct {
@@ -93,7 +94,7 @@ bool follow_is_over(const struct follow_state *s)
 
 bool follow_timed_out(const struct follow_state *s)
 {
-	const json_t *failed = work_condition(s->obj, "Failed");
+	const json_t *failed = condition_of(s->obj, "Failed");
 
 	/* Jobs say it by their reason, training jobs in the words of their operators. */
 	return s->work.phase == WORK_FAILED &&

@@ -21,6 +21,7 @@
 #include "cli/run_job.h"
 #include "cli/run_log.h"
 #include "cli/work.h"
+#include "kinds/condition.h"
 
 #define AGAIN_MS 3000 /* within which a second Ctrl-C means it */
 #define DRAIN_MS 5000 /* how long output may be silent after the end */
@@ -257,7 +258,7 @@ static void job_over(struct watch *w)
 static void on_job(void *arg, const json_t *job, const json_t *old)
 {
 	struct watch *w = arg;
-	const json_t *failed = work_condition(job, "Failed");
+	const json_t *failed = condition_of(job, "Failed");
 
 	(void)old;
 	if (!job || !str_same(jsonx_str(job, "metadata.uid"), jsonx_str(w->job->obj, "metadata.uid"))) {

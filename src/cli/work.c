@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 #include "kinds/core.h"
 #include "kinds/pod_templates.h"
 #include "kinds/quantity.h"
@@ -61,25 +62,9 @@ static void say(struct work *w, const char *reason, const char *message)
 	snprintf(w->reason, sizeof(w->reason), "%s%s%s", reason, both ? ": " : "", message);
 }
 
-const json_t *work_condition(const json_t *obj, const char *type)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(obj, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), type))
-			return c;
-	return NULL;
-}
-
-static bool holds(const json_t *obj, const char *type)
-{
-	return str_same(jsonx_str(work_condition(obj, type), "status"), "True");
-}
-
 static void say_condition(struct work *w, const json_t *obj, const char *type)
 {
-	const json_t *c = work_condition(obj, type);
+	const json_t *c = condition_of(obj, type);
 
 	say(w, jsonx_str_or(c, "reason", ""), jsonx_str_or(c, "message", ""));
 }
@@ -111,7 +96,7 @@ static bool waits(const json_t *statuses, struct sbuf *out)
 
 void work_pod_waits(const json_t *pod, struct sbuf *out)
 {
-	const json_t *placed = work_condition(pod, "PodScheduled");
+	const json_t *placed = condition_of(pod, "PodScheduled");
 
 	if (str_same(jsonx_str(placed, "status"), "False"))
 		sbuf_adds(out, jsonx_str_or(placed, "message", jsonx_str_or(placed, "reason", "")));
@@ -251,7 +236,7 @@ static void read_pod(const json_t *pod, struct work *w)
 	auto_sbuf struct sbuf text = SBUF(WORK_REASON);
 
 	w->wanted = 1;
-	w->ready = holds(pod, "Ready") || streq(phase, "Succeeded");
+	w->ready = condition_holds(pod, "Ready") || streq(phase, "Succeeded");
 	w->started = time_at(pod, "status.startTime");
 	w->phase = streq(phase, "Running")     ? WORK_RUNNING
 		   : streq(phase, "Succeeded") ? WORK_SUCCEEDED
@@ -270,16 +255,16 @@ static void read_pod(const json_t *pod, struct work *w)
 
 static void read_job(const json_t *job, struct work *w)
 {
-	const json_t *failed = work_condition(job, "Failed");
+	const json_t *failed = condition_of(job, "Failed");
 	int64_t parallelism = jsonx_int_or(job, "spec.parallelism", 1);
 
 	w->wanted = jsonx_int_or(job, "spec.completions", parallelism);
 	w->ready = jsonx_int_or(job, "status.ready", 0) + jsonx_int_or(job, "status.succeeded", 0);
 	w->started = time_at(job, "status.startTime");
 	w->ended = time_at(job, "status.completionTime");
-	if (holds(job, "Complete")) {
+	if (condition_holds(job, "Complete")) {
 		w->phase = WORK_SUCCEEDED;
-	} else if (holds(job, "Failed")) {
+	} else if (condition_holds(job, "Failed")) {
 		w->phase = WORK_FAILED;
 		w->ended = time_at(failed, "lastTransitionTime");
 		say_condition(w, job, "Failed");
@@ -334,7 +319,7 @@ static void read_training(const json_t *obj, struct work *w)
 	json_object_foreach (jsonx_at(obj, "status.replicaStatuses"), key, v)
 		w->ready += jsonx_int_or(v, "active", 0) + jsonx_int_or(v, "succeeded", 0);
 	for (size_t i = 0; i < ARRAY_SIZE(training_phases); i++) {
-		if (!holds(obj, training_phases[i].type))
+		if (!condition_holds(obj, training_phases[i].type))
 			continue;
 		w->phase = training_phases[i].phase;
 		if (w->phase == WORK_FAILED || w->phase == WORK_PENDING)
@@ -397,7 +382,7 @@ static void read_replicas(const json_t *obj, struct work *w)
 	w->wanted = jsonx_int_or(obj, "spec.replicas", 1);
 	w->ready = jsonx_int_or(obj, "status.readyReplicas", 0);
 	set_by_counts(w);
-	if (holds(obj, "ReplicaFailure"))
+	if (condition_holds(obj, "ReplicaFailure"))
 		say_condition(w, obj, "ReplicaFailure");
 }
 
@@ -420,7 +405,7 @@ static void read_notebook(const json_t *obj, struct work *w)
 static void read_inference(const json_t *obj, struct work *w)
 {
 	w->wanted = -1;
-	w->phase = holds(obj, "Ready") ? WORK_RUNNING : WORK_PENDING;
+	w->phase = condition_holds(obj, "Ready") ? WORK_RUNNING : WORK_PENDING;
 	if (w->phase == WORK_PENDING)
 		say_condition(w, obj, "Ready");
 }

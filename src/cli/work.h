@@ -47,8 +47,6 @@ void work_read(const struct kind *k, const json_t *obj, const json_t *pods, stru
 /* "failed: exit status 3", "succeeded", "is pending: ...": for sentences about it. */
 void work_sentence(const struct work *w, struct sbuf *out);
 
-/* The condition of that type, or NULL.  Borrowed. */
-const json_t *work_condition(const json_t *obj, const char *type);
 /* What ended a container with a failure, as a shell would say it: 1 to 255, 127 for a command that is not there and 126
  * for one that cannot be executed; 0 if it did not fail, -1 if it has not ended. */
 int work_exit_status(const json_t *pod);

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "control/deployment_parts.h"
 #include "control/pod_facts.h"
+#include "kinds/condition.h"
 
 #define AVAILABLE   "Available"
 #define PROGRESSING "Progressing"
@@ -20,17 +21,6 @@
 #define PAUSED      "DeploymentPaused"
 
 /* ---- conditions ---- */
-
-static json_t *condition_find(const json_t *list, const char *type)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (list, i, c)
-		if (str_same(jsonx_str(c, "type"), type))
-			return c;
-	return NULL;
-}
 
 static void condition_remove(json_t *list, const char *type)
 {
@@ -46,7 +36,7 @@ struct said {
 /* What was said already stays as it is, unless it is said `anew`. */
 static void condition_set(json_t *list, int64_t now, const struct said *c, bool anew)
 {
-	json_auto_t *was = json_incref(condition_find(list, c->type));
+	json_auto_t *was = json_incref(condition_in(list, c->type));
 	bool same = str_same(jsonx_str(was, "status"), c->status);
 	char time[CLOCK_RFC3339_LEN];
 
@@ -62,7 +52,7 @@ static void condition_set(json_t *list, int64_t now, const struct said *c, bool 
 
 static bool progress_is(const json_t *list, const char *reason)
 {
-	return str_same(jsonx_str(condition_find(list, PROGRESSING), "reason"), reason);
+	return str_same(jsonx_str(condition_in(list, PROGRESSING), "reason"), reason);
 }
 
 /* ---- counts ---- */
@@ -123,7 +113,7 @@ static void judge_progress(const struct rollout *r, json_t *list, int64_t *again
 	const char *name = r->fresh ? r->fresh->name : jsonx_str_or(r->deployment, "metadata.name", "");
 	const char *what = r->fresh ? "ReplicaSet" : "Deployment";
 	struct deployment_counts c = count(r);
-	const json_t *progressing = condition_find(list, PROGRESSING);
+	const json_t *progressing = condition_in(list, PROGRESSING);
 	auto_free char *done = xasprintf("%s \"%s\" has successfully progressed.", what, name);
 	auto_free char *going = xasprintf("%s \"%s\" is progressing.", what, name);
 	auto_free char *stuck = xasprintf("%s \"%s\" has timed out progressing.", what, name);
@@ -138,7 +128,7 @@ static void judge_progress(const struct rollout *r, json_t *list, int64_t *again
 	else if (progressing && !progress_is(list, DONE) && !time_left(r, progressing))
 		condition_set(list, r->now, &(struct said){ PROGRESSING, "False", TIMED_OUT, stuck }, false);
 
-	progressing = condition_find(list, PROGRESSING);
+	progressing = condition_in(list, PROGRESSING);
 	if (progressing && !progress_is(list, DONE) && !progress_is(list, TIMED_OUT))
 		*again = time_left(r, progressing);
 }
@@ -158,7 +148,7 @@ static void tell_found(const struct rollout *r, json_t *list)
 {
 	auto_free char *message = NULL;
 
-	if (!r->fresh || condition_find(list, PROGRESSING))
+	if (!r->fresh || condition_in(list, PROGRESSING))
 		return;
 	message = xasprintf("Found new replica set \"%s\"", r->fresh->name);
 	condition_set(list, r->now, &(struct said){ PROGRESSING, "True", "FoundNewReplicaSet", message }, false);
@@ -178,7 +168,7 @@ static void tell_available(const struct rollout *r, json_t *list)
 
 static const json_t *failure_of(const struct replica_set *s)
 {
-	return condition_find(jsonx_at(s->obj, "status.conditions"), FAILURE);
+	return condition_of(s->obj, FAILURE);
 }
 
 static void tell_failure(const struct rollout *r, json_t *list)

@@ -10,6 +10,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/share.h"
+#include "kinds/condition.h"
 
 #define DELETION_SECONDS 120 /* as in Kubernetes */
 #define CONDITION        "DisruptionAllowed"
@@ -78,14 +79,9 @@ static void count_wanted(const struct budget_view *v, int64_t *ret_expected, int
 static json_t *next_condition(const struct budget_view *v, bool allowed)
 {
 	const char *status = allowed ? "True" : "False";
-	const json_t *old = NULL;
+	const json_t *old = condition_of(v->budget, CONDITION);
 	char now[CLOCK_RFC3339_LEN];
-	const json_t *c;
-	size_t i;
 
-	json_array_foreach (jsonx_at(v->budget, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), CONDITION))
-			old = c;
 	clock_rfc3339(v->now, now);
 	return json_pack(
 		"{s:s, s:s, s:I, s:s, s:s, s:s}", "type", CONDITION, "status", status, "observedGeneration",

@@ -4,6 +4,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 
 bool endpoint_pod_ending(const json_t *pod)
 {
@@ -20,13 +21,7 @@ bool endpoint_pod_counts(const json_t *pod, bool ending_too)
 
 bool endpoint_pod_ready(const json_t *pod)
 {
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(pod, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "Ready"))
-			return str_same(jsonx_str(c, "status"), "True");
-	return false;
+	return condition_holds(pod, "Ready");
 }
 
 bool endpoint_pod_same(const json_t *a, const json_t *b)

@@ -6,6 +6,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "kinds/condition.h"
 #include "kinds/idle_gpu.h"
 
 enum idle_is idle_plan(const struct pod_facts *const *pods, size_t n, const struct pod_facts **ret_least)
@@ -61,13 +62,10 @@ static bool has_ended(const json_t *obj, const char *target)
 {
 	const char *const types[] = { "Complete", "Failed", "Succeeded", "SuccessCriteriaMet", target };
 	const char *phase = jsonx_str_or(obj, "status.phase", "");
-	json_t *c;
-	size_t i;
 
-	json_array_foreach (jsonx_at(obj, "status.conditions"), i, c)
-		for (size_t k = 0; k < ARRAY_SIZE(types); k++)
-			if (str_same(jsonx_str(c, "type"), types[k]) && str_same(jsonx_str(c, "status"), "True"))
-				return true;
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		if (condition_holds(obj, types[i]))
+			return true;
 	return streq(phase, "Succeeded") || streq(phase, "Failed") || jsonx_at(obj, "metadata.deletionTimestamp");
 }
 

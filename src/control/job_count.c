@@ -8,6 +8,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/job_parts.h"
+#include "kinds/condition.h"
 
 #define UNCOUNTED_MOST 500 /* uids in the status at a time: it must stay small enough to be stored */
 
@@ -23,21 +24,10 @@ struct count {
 
 /* ---- conditions ---- */
 
-static json_t *find_condition(const json_t *status, const char *type)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (json_object_get(status, "conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), type))
-			return c;
-	return NULL;
-}
-
 static void set_condition(struct count *k, const char *type, const char *value, const char *reason, const char *message)
 {
 	json_t *all = json_object_get(k->status, "conditions");
-	json_t *c = find_condition(k->status, type);
+	json_t *c = condition_in(json_object_get(k->status, "conditions"), type);
 
 	if (!all) {
 		all = json_array();
@@ -56,7 +46,7 @@ static void set_condition(struct count *k, const char *type, const char *value, 
 
 static bool has_condition(const json_t *status, const char *type)
 {
-	return str_same(jsonx_str(find_condition(status, type), "status"), "True");
+	return str_same(jsonx_str(condition_in(json_object_get(status, "conditions"), type), "status"), "True");
 }
 
 static void set_suspended(struct count *k)

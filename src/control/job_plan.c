@@ -10,16 +10,12 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/job_parts.h"
+#include "kinds/condition.h"
 
+/* The condition, if it holds. */
 static const json_t *condition(const json_t *job, const char *type)
 {
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(job, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), type) && str_same(jsonx_str(c, "status"), "True"))
-			return c;
-	return NULL;
+	return condition_holds(job, type) ? condition_of(job, type) : NULL;
 }
 
 const json_t *job_finished(const json_t *job)

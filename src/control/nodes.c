@@ -19,6 +19,7 @@
 #include "client/events.h"
 #include "control/calls.h"
 #include "control/nodes_plan.h"
+#include "kinds/condition.h"
 #include "kinds/placement.h"
 
 #define LEASES        "kube-node-lease"
@@ -126,13 +127,7 @@ static bool hear_lease(struct nodes *k, struct health *h, const json_t *lease)
 
 static const char *heartbeat(const json_t *node)
 {
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(node, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "Ready"))
-			return jsonx_str(c, "lastHeartbeatTime");
-	return NULL;
+	return jsonx_str(condition_of(node, "Ready"), "lastHeartbeatTime");
 }
 
 static void on_lease(void *arg, const json_t *obj, const json_t *old)
@@ -291,7 +286,7 @@ static void look(void *arg, const char *name)
 	if (p.conditions || p.taints)
 		write_node(k, name, node, &p);
 	node_plan_done(&p);
-	if (h->mark && !streq(condition_status(node, "Ready"), "True"))
+	if (h->mark && !condition_holds(node, "Ready"))
 		mark_pods(k, name);
 	h->mark = false;
 }
@@ -345,7 +340,7 @@ static void on_node(void *arg, const json_t *obj, const json_t *old)
 	struct nodes *k = arg;
 	const char *name = jsonx_str_or(obj ? obj : old, "metadata.name", "");
 	struct health *h = map_find(&k->health, name);
-	bool ready = streq(condition_status(obj, "Ready"), "True");
+	bool ready = condition_holds(obj, "Ready");
 
 	if (!obj) {
 		part(k, name, old);
@@ -355,7 +350,7 @@ static void on_node(void *arg, const json_t *obj, const json_t *old)
 		h = meet(k, name, obj);
 	else if (hear(h, &h->status, heartbeat(obj)))
 		tick_after(k, h->grace_ms);
-	if (old && !ready && streq(condition_status(old, "Ready"), "True")) {
+	if (old && !ready && condition_holds(old, "Ready")) {
 		events_note(k->events, obj, "Normal", "NodeNotReady", "Node %s status is now: NodeNotReady", name);
 		h->mark = true;
 	}

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 #include "kinds/placement.h"
 
 /* Kubernetes' numbers. */
@@ -27,7 +28,7 @@ enum disruption nodes_disruption(size_t ready, size_t not_ready)
 
 bool node_is_not_ready(const json_t *node, bool late)
 {
-	return late || !streq(condition_status(node, "Ready"), "True");
+	return late || !condition_holds(node, "Ready");
 }
 
 /* ---- conditions ---- */
@@ -35,20 +36,9 @@ bool node_is_not_ready(const json_t *node, bool late)
 /* What a kubelet answers for; others (NetworkUnavailable) are somebody else's. */
 static const char *const kept[] = { "Ready", "MemoryPressure", "DiskPressure", "PIDPressure" };
 
-static json_t *find_condition(json_t *list, const char *type)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (list, i, c)
-		if (str_same(jsonx_str(c, "type"), type))
-			return c;
-	return NULL;
-}
-
 static bool make_unknown(json_t *list, const char *type, const json_t *node, const char *now)
 {
-	json_t *c = find_condition(list, type);
+	json_t *c = condition_in(list, type);
 
 	if (c && str_same(jsonx_str(c, "status"), "Unknown"))
 		return false;

@@ -9,6 +9,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/pbs_parts.h"
+#include "kinds/condition.h"
 #include "kinds/pbs_time.h"
 #include "kinds/pbs_values.h"
 #include "kinds/queue.h"
@@ -62,17 +63,6 @@ static bool said_code(const json_t *end, int *ret)
 	return false;
 }
 
-static bool is_disrupted(const json_t *pod)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(pod, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "DisruptionTarget") && str_same(jsonx_str(c, "status"), "True"))
-			return true;
-	return false;
-}
-
 bool pbs_exit_of(const struct pod_facts *p, const struct pbs_settings *set, int *ret)
 {
 	const json_t *end =
@@ -86,7 +76,7 @@ bool pbs_exit_of(const struct pod_facts *p, const struct pbs_settings *set, int 
 	if (code_of(jsonx_str_or(p->obj, "status.reason", ""), set, ret))
 		return true;
 	/* What it ended with after somebody had begun to delete it is the answer to a signal that was not its own. */
-	if (p->deleting || is_disrupted(p->obj) || !end ||
+	if (p->deleting || condition_holds(p->obj, "DisruptionTarget") || !end ||
 	    streq(jsonx_str_or(end, "reason", ""), "ContainerStatusUnknown"))
 		return false;
 	if (code_of(jsonx_str_or(end, "reason", ""), set, ret) || (set->abroad && said_code(end, ret)))
@@ -150,15 +140,11 @@ void pbs_date(int64_t seconds, char out[PBS_DATE])
 
 const char *pbs_pod_waits(const struct pod_facts *p)
 {
-	json_t *c;
-	size_t i;
+	const json_t *c = condition_of(p->obj, "PodScheduled");
+	/* Who has set a gate knows more about it. */
+	bool gated = str_same(jsonx_str(c, "reason"), "SchedulingGated");
 
-	json_array_foreach (jsonx_at(p->obj, "status.conditions"), i, c)
-		/* Who has set a gate knows more about it. */
-		if (str_same(jsonx_str(c, "type"), "PodScheduled") && str_same(jsonx_str(c, "status"), "False") &&
-		    !str_same(jsonx_str(c, "reason"), "SchedulingGated"))
-			return jsonx_str_or(c, "message", "");
-	return "";
+	return str_same(jsonx_str(c, "status"), "False") && !gated ? jsonx_str_or(c, "message", "") : "";
 }
 
 bool pbs_pod_stuck(const struct pod_facts *p, char *out, size_t n)

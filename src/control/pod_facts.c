@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "kinds/activity.h"
+#include "kinds/condition.h"
 
 static enum pod_is phase_of(const json_t *pod)
 {
@@ -36,13 +37,7 @@ int64_t clock_until_ms(int64_t seconds)
 
 static const json_t *ready_condition(const json_t *pod)
 {
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(pod, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "Ready"))
-			return str_same(jsonx_str(c, "status"), "True") ? c : NULL;
-	return NULL;
+	return condition_holds(pod, "Ready") ? condition_of(pod, "Ready") : NULL;
 }
 
 /* The end of the last container; a pod whose containers say nothing ended when it was deleted, or is as old as it is.

@@ -3,6 +3,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "control/pod_gc.h"
+#include "kinds/condition.h"
 #include "kinds/placement.h"
 
 #define TTL_NOTE "stoker.dev/ttl-seconds-after-finished"
@@ -12,7 +13,7 @@ static bool is_out_of_service(const json_t *node)
 	const json_t *t;
 	size_t i;
 
-	if (streq(condition_status(node, "Ready"), "True"))
+	if (condition_holds(node, "Ready"))
 		return false;
 	json_array_foreach (jsonx_at(node, "spec.taints"), i, t)
 		if (str_same(jsonx_str(t, "key"), TAINT_OUT_OF_SERVICE))

@@ -8,16 +8,13 @@
 #include "base/mem.h"
 #include "control/status.h"
 #include "control/training_parts.h"
+#include "kinds/condition.h"
 
 const json_t *training_condition_of(const json_t *status, const char *type, const char *state)
 {
-	json_t *c;
-	size_t i;
+	const json_t *c = condition_in(json_object_get(status, "conditions"), type);
 
-	json_array_foreach (json_object_get(status, "conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), type))
-			return str_same(jsonx_str(c, "status"), state) ? c : NULL;
-	return NULL;
+	return str_same(jsonx_str(c, "status"), state) ? c : NULL;
 }
 
 const json_t *training_finished(const json_t *job)

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/str.h"
+#include "kinds/condition.h"
 #include "kinds/walltime.h"
 
 bool hang_after_parse(const char *text, int64_t *ret_seconds)
@@ -27,13 +28,7 @@ int64_t hang_after_of(const json_t *obj)
 
 const json_t *pod_active_condition(const json_t *pod)
 {
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(pod, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), POD_ACTIVE))
-			return c;
-	return NULL;
+	return condition_of(pod, POD_ACTIVE);
 }
 
 int64_t pod_silent_since(const json_t *pod)

@@ -4,6 +4,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 #include "kinds/placement.h"
 
 bool budget_is_needed(const json_t *pod)
@@ -22,7 +23,7 @@ bool budget_counts(const json_t *budget, const json_t *pod)
 	int64_t healthy = jsonx_int_or(budget, "status.currentHealthy", 0);
 	int64_t wanted = jsonx_int_or(budget, "status.desiredHealthy", 0);
 
-	if (streq(condition_status(pod, "Ready"), "True"))
+	if (condition_holds(pod, "Ready"))
 		return true;
 	return !str_same(jsonx_str(budget, "spec.unhealthyPodEvictionPolicy"), "AlwaysAllow") &&
 	       !(wanted > 0 && healthy >= wanted);

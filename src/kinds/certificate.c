@@ -2,6 +2,7 @@
 /* certificate.c - certificates.k8s.io/v1 CertificateSigningRequest, kept as data for an admin to approve */
 #include "base/clock.h"
 #include "kinds/cells.h"
+#include "kinds/condition.h"
 #include "kinds/core.h"
 #include "kinds/rest.h"
 #include "kinds/rest_rules.h"
@@ -79,21 +80,13 @@ static json_t *cell_duration(const json_t *obj, int64_t now)
 
 static json_t *cell_condition(const json_t *obj, int64_t now)
 {
-	bool approved = false, denied = false, failed = false;
-	json_t *c;
-	size_t i;
+	const char *word = condition_of(obj, "Denied")     ? "Denied"
+			   : condition_of(obj, "Approved") ? "Approved"
+							   : "Pending";
 
 	(void)now;
-	json_array_foreach (jsonx_at(obj, "status.conditions"), i, c) {
-		approved |= str_same(jsonx_str(c, "type"), "Approved");
-		denied |= str_same(jsonx_str(c, "type"), "Denied");
-		failed |= str_same(jsonx_str(c, "type"), "Failed");
-	}
-	return jsonx_stringf("%s%s%s",
-			     denied     ? "Denied"
-			     : approved ? "Approved"
-					: "Pending",
-			     failed ? ",Failed" : "", jsonx_at(obj, "status.certificate") ? ",Issued" : "");
+	return jsonx_stringf("%s%s%s", word, condition_of(obj, "Failed") ? ",Failed" : "",
+			     jsonx_at(obj, "status.certificate") ? ",Issued" : "");
 }
 
 CELL_STR(cell_signer, "spec.signerName", "<none>")

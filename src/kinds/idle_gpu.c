@@ -6,6 +6,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "kinds/condition.h"
 #include "kinds/resource_list.h"
 #include "kinds/walltime.h"
 
@@ -27,17 +28,6 @@ struct idle_policy idle_policy_of(const json_t *queue_spec)
 	p.end_s = seconds_at(idle, "endAfter");
 	p.below = (int)jsonx_int_or(idle, "below", IDLE_GPU_BELOW);
 	return p;
-}
-
-static const json_t *condition_of(const json_t *pod, const char *type)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(pod, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), type))
-			return c;
-	return NULL;
 }
 
 struct idle_word pod_idle_word(const json_t *pod)

@@ -5,6 +5,7 @@
  * the pod's defaults belong to the pod and not here, so the pod's fields are listed rather than taken over whole.
  */
 #include "kinds/cells.h"
+#include "kinds/condition.h"
 #include "kinds/core.h"
 #include "kinds/rest.h"
 #include "kinds/rest_rules.h"
@@ -237,14 +238,10 @@ CELL_STR(cell_url, "status.url", "")
 
 static json_t *cell_ready(const json_t *obj, int64_t now)
 {
-	json_t *c;
-	size_t i;
+	const json_t *c = condition_of(obj, "Ready");
 
 	(void)now;
-	json_array_foreach (jsonx_at(obj, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "Ready"))
-			return jsonx_string(jsonx_str_or(c, "status", "Unknown"));
-	return json_null();
+	return c ? jsonx_string(jsonx_str_or(c, "status", "Unknown")) : json_null();
 }
 
 static const struct column columns[] = {

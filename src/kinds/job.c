@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "kinds/cells.h"
+#include "kinds/condition.h"
 #include "kinds/core.h"
 #include "kinds/rest.h"
 #include "kinds/rest_rules.h"
@@ -150,29 +151,18 @@ static void prepare_create(json_t *obj)
 		json_object_set(metadata, "labels", labels);
 }
 
-static bool has_condition(const json_t *obj, const char *type)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(obj, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), type) && str_same(jsonx_str(c, "status"), "True"))
-			return true;
-	return false;
-}
-
 static json_t *cell_status(const json_t *obj, int64_t now)
 {
 	(void)now;
-	if (has_condition(obj, "Complete"))
+	if (condition_holds(obj, "Complete"))
 		return json_string("Complete");
-	if (has_condition(obj, "Failed"))
+	if (condition_holds(obj, "Failed"))
 		return json_string("Failed");
 	if (jsonx_at(obj, "metadata.deletionTimestamp"))
 		return json_string("Terminating");
-	if (has_condition(obj, "Suspended"))
+	if (condition_holds(obj, "Suspended"))
 		return json_string("Suspended");
-	return json_string(has_condition(obj, "FailureTarget") ? "FailureTarget" : "Running");
+	return json_string(condition_holds(obj, "FailureTarget") ? "FailureTarget" : "Running");
 }
 
 static json_t *cell_completions(const json_t *obj, int64_t now)

@@ -5,16 +5,13 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/cells.h"
+#include "kinds/condition.h"
 
 static const char *node_ready(const json_t *node)
 {
-	size_t i;
-	json_t *condition;
-
-	json_array_foreach (jsonx_at(node, "status.conditions"), i, condition)
-		if (streq(jsonx_str_or(condition, "type", ""), "Ready"))
-			return streq(jsonx_str_or(condition, "status", ""), "True") ? "Ready" : "NotReady";
-	return "Unknown";
+	if (!condition_of(node, "Ready"))
+		return "Unknown";
+	return condition_holds(node, "Ready") ? "Ready" : "NotReady";
 }
 
 static json_t *node_status(const json_t *node, int64_t now)

@@ -130,16 +130,3 @@ bool node_terms_match(const json_t *terms, const json_t *labels, const char *nod
 			return true;
 	return terms == NULL;
 }
-
-/* --- conditions --- */
-
-const char *condition_status(const json_t *obj, const char *type)
-{
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(obj, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), type))
-			return jsonx_str_or(c, "status", "");
-	return "";
-}

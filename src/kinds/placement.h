@@ -34,7 +34,4 @@ bool node_selector_matches(const json_t *selector, const json_t *labels);
 const json_t *required_node_terms(const json_t *pod_spec);
 bool node_terms_match(const json_t *terms, const json_t *labels, const char *node_name);
 
-/* The status of one of the object's status.conditions: "True", "False", "Unknown", or "" if it has none. */
-const char *condition_status(const json_t *obj, const char *type);
-
 #endif

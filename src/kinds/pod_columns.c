@@ -8,6 +8,7 @@
 
 #include "base/jsonx.h"
 #include "kinds/cells.h"
+#include "kinds/condition.h"
 
 #define REASON_BYTES 128
 
@@ -19,13 +20,7 @@ struct pod_summary {
 
 static const char *condition_member(const json_t *pod, const char *type, const char *member)
 {
-	size_t i;
-	json_t *condition;
-
-	json_array_foreach (jsonx_at(pod, "status.conditions"), i, condition)
-		if (streq(jsonx_str_or(condition, "type", ""), type))
-			return jsonx_str_or(condition, member, "");
-	return "";
+	return jsonx_str_or(condition_of(pod, type), member, "");
 }
 
 static void set_reason(struct pod_summary *s, const char *prefix, const char *reason)

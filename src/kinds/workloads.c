@@ -6,6 +6,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 #include "kinds/core.h"
 #include "kinds/placement.h"
 #include "kinds/rest.h"
@@ -120,7 +121,7 @@ static enum workload_end end_by_condition(const json_t *obj)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
-		if (streq(condition_status(obj, rows[i].type), "True"))
+		if (condition_holds(obj, rows[i].type))
 			return rows[i].end;
 	return WORKLOAD_GOES_ON;
 }

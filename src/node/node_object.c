@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 #include "kinds/pbs_nodes.h"
 #include "kinds/resource_list.h"
 
@@ -147,21 +148,10 @@ json_t *node_allocatable(const char *dir)
 	return allocatable;
 }
 
-static const json_t *condition(const json_t *old, const char *type)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (json_object_get(old, "conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), type))
-			return c;
-	return NULL;
-}
-
 static void add_condition(json_t *list, const struct node_facts *f, const char *type, bool value, const char *reason,
 			  const char *message)
 {
-	const json_t *was = condition(f->old, type);
+	const json_t *was = condition_in(json_object_get(f->old, "conditions"), type);
 	const char *status = value ? "True" : "False";
 	char now[CLOCK_RFC3339_LEN];
 

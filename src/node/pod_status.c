@@ -11,6 +11,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/activity.h"
+#include "kinds/condition.h"
 #include "kinds/idle_gpu.h"
 
 static json_t *time_json(int64_t us)
@@ -89,21 +90,10 @@ static json_t *container_status(const struct ctr_report *c, bool has_init)
 	return s;
 }
 
-static const json_t *find_condition(const json_t *old, const char *type)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (json_object_get(old, "conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), type))
-			return c;
-	return NULL;
-}
-
 static void add_condition(json_t *list, const json_t *old, const char *type, bool value, const char *reason,
 			  const char *message, int64_t now_us)
 {
-	const json_t *was = find_condition(old, type);
+	const json_t *was = condition_in(json_object_get(old, "conditions"), type);
 	const char *status = value ? "True" : "False";
 	json_t *c = json_pack("{s:s, s:s, s:n}", "type", type, "status", status, "lastProbeTime");
 
@@ -160,7 +150,7 @@ static char *gate_problem(const json_t *spec, const json_t *old)
 
 	json_array_foreach (json_object_get(spec, "readinessGates"), i, g) {
 		const char *type = jsonx_str_or(g, "conditionType", "");
-		const json_t *c = find_condition(old, type);
+		const json_t *c = condition_in(json_object_get(old, "conditions"), type);
 		const char *status = jsonx_str_or(c, "status", "");
 
 		if (c && streq(status, "True"))

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 #include "node/services_doc.h"
 
 #define RETRY_MS   1000
@@ -331,17 +332,6 @@ static void drop_member(struct services *s, const char *uid)
 	work_soon(s);
 }
 
-static bool is_ready(const json_t *pod)
-{
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(pod, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "Ready"))
-			return str_same(jsonx_str(c, "status"), "True");
-	return false;
-}
-
 /* Has it names that go when it is not ready?  Then Endpoints are to say that it is, else they would go and come. */
 static bool waits_for_endpoints(const struct services *s, const json_t *pod)
 {
@@ -370,9 +360,9 @@ static void on_pod(void *arg, const json_t *obj, const json_t *old)
 	m = *ip ? put_member(s, obj, ip) : map_find(&s->pods, uid);
 	if (!m)
 		return;
-	if (m->starting && (is_ready(obj) ? !waits_for_endpoints(s, m->pod) : m->was_ready))
+	if (m->starting && (condition_holds(obj, "Ready") ? !waits_for_endpoints(s, m->pod) : m->was_ready))
 		stop_starting(s, m);
-	m->was_ready = is_ready(obj);
+	m->was_ready = condition_holds(obj, "Ready");
 }
 
 /* --- telling the network --- */
@@ -500,7 +490,7 @@ int services_add_pod(struct services *s, const json_t *pod, const char *ip, stru
 	if (!s->net || jsonx_bool_or(pod, "spec.hostNetwork", false))
 		return 0;
 	m = put_member(s, pod, ip);
-	if (!m->starting && !is_ready(pod) && has_early_name(s, pod)) {
+	if (!m->starting && !condition_holds(pod, "Ready") && has_early_name(s, pod)) {
 		m->starting = true;
 		m->pod = json_incref((json_t *)pod);
 		s->starting++;

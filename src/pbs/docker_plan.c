@@ -14,6 +14,7 @@
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 
 #define SHELL_SIGNS "|&;<>()$`*?[#~{}!\\\n"
 #define SHM         "/dev/shm"
@@ -445,13 +446,9 @@ static void look_at_waiting(const json_t *pod, const json_t *waiting, struct doc
 
 static const char *why_unplaced(const json_t *pod)
 {
-	json_t *c;
-	size_t i;
+	const json_t *c = condition_of(pod, "PodScheduled");
 
-	json_array_foreach (jsonx_at(pod, "status.conditions"), i, c)
-		if (streq(jsonx_str_or(c, "type", ""), "PodScheduled") && !streq(jsonx_str_or(c, "status", ""), "True"))
-			return jsonx_str_or(c, "message", "");
-	return "";
+	return condition_holds(pod, "PodScheduled") ? "" : jsonx_str_or(c, "message", "");
 }
 
 void docker_look(const json_t *pod, struct docker_end *ret)

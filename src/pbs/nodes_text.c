@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 #include "kinds/quantity.h"
 #include "pbs/xml.h"
 
@@ -41,15 +42,10 @@ static int64_t capacity_kb(const json_t *node, const char *name)
 /* When it last told of itself. */
 static int64_t last_word(const json_t *node)
 {
+	const char *at = jsonx_str_or(condition_of(node, "Ready"), "lastHeartbeatTime", "");
 	int64_t micros;
-	json_t *c;
-	size_t i;
 
-	json_array_foreach (jsonx_at(node, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "Ready") &&
-		    clock_parse_rfc3339(jsonx_str_or(c, "lastHeartbeatTime", ""), &micros))
-			return micros / 1000000;
-	return 0;
+	return clock_parse_rfc3339(at, &micros) ? micros / 1000000 : 0;
 }
 
 static int count_users(const struct node_view *v)

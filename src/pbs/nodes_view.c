@@ -8,6 +8,7 @@
 
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 #include "kinds/quantity.h"
 #include "pbs/slots.h"
 
@@ -35,17 +36,6 @@ static int slots_of(const json_t *node)
 	return text && str_int64(text, 0, SLOT_MOST, &np) ? (int)np : amount(node, "cpu");
 }
 
-static bool is_ready(const json_t *node)
-{
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(node, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "Ready"))
-			return str_same(jsonx_str(c, "status"), "True");
-	return false;
-}
-
 static json_t *cards_of(const json_t *node)
 {
 	const char *text = annotation(node, "stoker.dev/gpus");
@@ -69,7 +59,7 @@ void node_view_init(struct node_view *v, const json_t *node)
 				 .object = jsonx_str_or(node, "metadata.name", ""),
 				 .np = slots_of(node),
 				 .gpus = amount(node, "nvidia.com/gpu"),
-				 .down = !is_ready(node),
+				 .down = !condition_holds(node, "Ready"),
 				 .offline = jsonx_bool_or(node, "spec.unschedulable", false),
 				 .properties = SBUF(TEXT_MAX),
 				 .cards = cards_of(node) };

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "client/events.h"
+#include "kinds/condition.h"
 #include "kinds/pbs_nodes.h"
 #include "sched/books.h"
 #include "sched/bound_notes.h"
@@ -452,13 +453,9 @@ static void on_told(void *arg, const json_t *obj, const struct err *e)
 /* When the condition became what it is. */
 static const char *since(const json_t *pod, const char *now)
 {
-	const json_t *c;
-	size_t i;
+	const json_t *c = condition_of(pod, "PodScheduled");
 
-	json_array_foreach (jsonx_at(pod, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "PodScheduled") && str_same(jsonx_str(c, "status"), "False"))
-			return jsonx_str_or(c, "lastTransitionTime", now);
-	return now;
+	return str_same(jsonx_str(c, "status"), "False") ? jsonx_str_or(c, "lastTransitionTime", now) : now;
 }
 
 static void tell_waiting(struct sched *s, struct feed_pod *p, const char *why)

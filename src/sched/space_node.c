@@ -5,6 +5,7 @@
  */
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 #include "kinds/placement.h"
 #include "sched/space_parts.h"
 
@@ -332,7 +333,7 @@ static json_t *parts_of(const json_t *node)
 	const json_t *labels = jsonx_at(node, "metadata.labels");
 	json_auto_t *cards = cards_without_holders(node);
 	json_t *parts = json_pack("{s:b, s:b}", "unschedulable", jsonx_bool_or(node, "spec.unschedulable", false),
-				  "ready", streq(condition_status(node, "Ready"), "True"));
+				  "ready", condition_holds(node, "Ready"));
 
 	json_object_set_new(parts, "labels", labels ? json_incref((json_t *)labels) : json_object());
 	put_part(parts, "taints", jsonx_at(node, "spec.taints"));

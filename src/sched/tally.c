@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
+#include "kinds/condition.h"
 #include "sched/pod_work.h"
 
 #define LINES_MAX ((size_t)1 << 30)
@@ -335,13 +336,7 @@ static int64_t end_of(const json_t *pod, bool over)
 
 static bool was_evicted(const json_t *pod)
 {
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach (jsonx_at(pod, "status.conditions"), i, c)
-		if (str_same(jsonx_str(c, "type"), "DisruptionTarget") && str_same(jsonx_str(c, "status"), "True"))
-			return true;
-	return str_same(jsonx_str(pod, "status.reason"), "Evicted");
+	return condition_holds(pod, "DisruptionTarget") || str_same(jsonx_str(pod, "status.reason"), "Evicted");
 }
 
 static enum account_state state_of(const json_t *pod)

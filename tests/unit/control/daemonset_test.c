@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "client/client.h"
 #include "control/gc.h"
-#include "kinds/placement.h"
+#include "kinds/condition.h"
 #include "sched/sched.h"
 
 #define SETS        "apps/v1/daemonsets"

@@ -7,6 +7,7 @@
 #include "client/client.h"
 #include "control/pod_gc.h"
 #include "control/taint_eviction.h"
+#include "kinds/condition.h"
 #include "kinds/placement.h"
 
 #define LEASES      "coordination.k8s.io/v1/leases"

@@ -36,12 +36,3 @@ TEST("no terms are no condition, and no terms in a list are one that nothing mee
 	CHECK(node_terms_match(NULL, NULL, "n"));
 	CHECK(!node_terms_match(none, NULL, "n"));
 }
-
-TEST("a condition that is not there has no status")
-{
-	json_auto_t *node = sample_json("{'status':{'conditions':[{'type':'Ready','status':'Unknown'}]}}");
-
-	CHECK_STR(condition_status(node, "Ready"), "Unknown");
-	CHECK_STR(condition_status(node, "DiskPressure"), "");
-	CHECK_STR(condition_status(NULL, "Ready"), "");
-}
