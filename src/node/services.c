@@ -23,8 +23,9 @@
 #include "node/services_doc.h"
 
 #define RETRY_MS   1000
-#define CHEAP_US   2000 /* a sync that took less may happen at every start of a pod */
-#define REST_RATIO 4    /* a longer one is followed by a rest of so many times its length */
+#define SHORT_US   2000
+#define CHEAP_US   10000 /* a sync that costs less may happen at every start of a pod */
+#define REST_RATIO 4     /* one that takes longer is followed by a rest of so many times its length */
 
 enum { FOLLOW_SERVICES, FOLLOW_ENDPOINTS, FOLLOW_NAMESPACES, FOLLOW_PODS, FOLLOW__COUNT };
 
@@ -41,8 +42,9 @@ struct services {
 	struct map docs;     /* "ns/name" -> json_t *, a service of the network's document */
 	struct map headless; /* "ns/name" -> json_t *, a Service with a selector */
 	struct map env;      /* namespace -> json_t *, array for services_for_env(); emptied when services change */
-	bool dirty;          /* docs changed */
-	int64_t took_us;     /* by the last sync */
+	bool dirty;          /* docs changed, */
+	bool urgent;         /* and a pod is about to start that is in them: no rest */
+	int64_t cost_us;     /* of the last sync, in processor time: what else the machine does is no reason to wait */
 	int64_t rest_until;  /* ms */
 
 	struct map pods;   /* uid -> struct member */
@@ -370,7 +372,8 @@ static void on_pod(void *arg, const json_t *obj, const json_t *old)
 static int sync_docs(struct services *s, struct err *e)
 {
 	json_auto_t *all = json_array();
-	int64_t start = clock_mono_ns();
+	int64_t start = clock_mono_ns(), spent = clock_cpu_ns();
+	int64_t took_us;
 	size_t pos = 0;
 	void *doc;
 	int r;
@@ -378,11 +381,12 @@ static int sync_docs(struct services *s, struct err *e)
 	while (map_next(&s->docs, &pos, NULL, &doc))
 		json_array_append(all, doc);
 	r = s->net ? net_sync_services(s->net, all, e) : 0;
-	s->took_us = (clock_mono_ns() - start) / 1000;
-	if (s->took_us > CHEAP_US)
-		s->rest_until = clock_mono_ms() + s->took_us * REST_RATIO / 1000;
+	took_us = (clock_mono_ns() - start) / 1000;
+	s->cost_us = (clock_cpu_ns() - spent) / 1000;
+	if (took_us > SHORT_US)
+		s->rest_until = clock_mono_ms() + took_us * REST_RATIO / 1000;
 	if (r == 0)
-		s->dirty = false;
+		s->dirty = s->urgent = false;
 	return r;
 }
 
@@ -454,7 +458,7 @@ static void on_work(void *arg)
 		r = sync_first(s, &e);
 	} else {
 		r = sync_walls(s, &e);
-		if (r == 0 && s->dirty && now >= s->rest_until)
+		if (r == 0 && s->dirty && (s->urgent || now >= s->rest_until))
 			r = sync_docs(s, &e);
 	}
 	if (r < 0) {
@@ -501,8 +505,9 @@ int services_add_pod(struct services *s, const json_t *pod, const char *ip, stru
 		return 0;
 	if (sync_walls(s, e) < 0)
 		return err_prefix(e, "isolation");
-	/* Where this takes long, the end of the turn is soon enough: a runtime needs milliseconds to start. */
-	if (s->dirty && s->took_us <= CHEAP_US && sync_docs(s, e) < 0)
+	/* Where this costs much, the end of the turn is soon enough: a runtime needs milliseconds to start. */
+	s->urgent = s->dirty;
+	if (s->dirty && s->cost_us <= CHEAP_US && sync_docs(s, e) < 0)
 		return err_prefix(e, "names");
 	return 0;
 }
