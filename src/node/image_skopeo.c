@@ -92,6 +92,21 @@ static const char *skip_prefix(const char *text)
 	return end ? end + 3 : text;
 }
 
+/* "udp HERE:PORT->THERE:PORT" is another one at each try, and the same trouble. */
+static void forget_near_ends(char *text)
+{
+	char *arrow = text;
+
+	while ((arrow = strstr(arrow, "->"))) {
+		char *word = arrow;
+
+		while (word > text && word[-1] != ' ')
+			word--;
+		memmove(word, arrow + 2, strlen(arrow + 2) + 1);
+		arrow = word;
+	}
+}
+
 int skopeo_explain(const char *words, struct err *e)
 {
 	struct str last = last_line(words);
@@ -102,6 +117,7 @@ int skopeo_explain(const char *words, struct err *e)
 	unquote(line, &all);
 	if (!all.n)
 		return err_set(e, ERR_INTERNAL, "skopeo failed without a word");
+	forget_near_ends(all.p);
 	text = skip_prefix(all.p);
 	for (size_t i = 0; i < ARRAY_SIZE(meanings); i++)
 		if (strcasestr(text, meanings[i].words))

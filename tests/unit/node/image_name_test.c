@@ -140,6 +140,8 @@ TEST("skopeo's last words decide the kind")
 		  ERR_FORBIDDEN, "unauthorized: unable to retrieve auth token" },
 		{ "FATA[0000] pinging container registry: dial tcp 127.0.0.1:1: connect: connection refused\n",
 		  ERR_UNAVAILABLE, "does not answer" },
+		{ "level=fatal msg=\"lookup reg on 10.0.0.53:53: read udp 10.0.0.1:35823->10.0.0.53:53: i/o timeout\"",
+		  ERR_UNAVAILABLE, "lookup reg on 10.0.0.53:53: read udp 10.0.0.53:53: i/o timeout" },
 		{ "level=fatal msg=\"writing blob: no space left on device\"", ERR_STORAGE_FULL, "disk is full" },
 		{ "level=fatal msg=\"x509: certificate signed by unknown authority\"", ERR_UNAVAILABLE, "trusted" },
 		{ "level=fatal msg=\"Error parsing image name \\\"docker://reg/x\\\": reading manifest v9 in reg/x: "
