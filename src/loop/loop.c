@@ -152,7 +152,8 @@ void loop_turn(struct loop *loop, bool poll)
 {
 	bool block = !poll && !hooks_wait(loop);
 
-	event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY | (block ? EVLOOP_ONCE : EVLOOP_NONBLOCK));
+	/* Without EVLOOP_ONCE it would go on for as long as anything is ready: a timer that is always due again. */
+	event_base_loop(loop->base, EVLOOP_NO_EXIT_ON_EMPTY | EVLOOP_ONCE | (block ? 0 : EVLOOP_NONBLOCK));
 	for (int i = 0; i < LOOP_PHASE__COUNT; i++)
 		run_phase(loop, (enum loop_phase)i);
 }

@@ -159,6 +159,44 @@ static void on_signal(void *arg, int signo)
 	note(t, signo == SIGHUP ? 'h' : '?');
 }
 
+struct always {
+	struct loop *loop;
+	struct loop_timer timer;
+	struct loop_hook work;
+	int fired, fired_before_work;
+};
+
+static void on_always(void *arg)
+{
+	struct always *a = arg;
+
+	if (++a->fired < 1000)
+		loop_timer_set(a->loop, &a->timer, 0);
+}
+
+static void on_always_work(void *arg)
+{
+	struct always *a = arg;
+
+	a->fired_before_work = a->fired;
+}
+
+TEST("a timer that is always due again does not keep a turn that polls from its end")
+{
+	struct always a = { .loop = loop_new() };
+
+	a.timer = (struct loop_timer){ .fire = on_always, .arg = &a };
+	a.work = (struct loop_hook){ .run = on_always_work, .arg = &a, .phase = LOOP_WORK };
+	loop_timer_set(a.loop, &a.timer, 0);
+	loop_schedule(a.loop, &a.work);
+	loop_turn(a.loop, false);
+	CHECK_INT(a.fired_before_work, 1);
+	loop_turn(a.loop, true);
+	CHECK_INT(a.fired, 2);
+	loop_timer_done(&a.timer);
+	loop_free(a.loop);
+}
+
 TEST("a signal is told from the loop")
 {
 	struct trace t;
