@@ -305,6 +305,16 @@ static void serve_resource(struct exchange *x)
 	exchange_finish(x);
 }
 
+/* Kubernetes has no words of its own for a group that nobody serves, and clients of several clusters meet that. */
+static bool unknown_group(struct exchange *x)
+{
+	if (x->nsegments < 2 || !streq(x->segments[0], "apis") ||
+	    registry_has_group(api_registry(x->rest->api), x->segments[1], NULL))
+		return false;
+	exchange_reply_text(x, 404, "text/plain; charset=utf-8", STR("404 page not found\n"));
+	return true;
+}
+
 static void serve_document(struct exchange *x)
 {
 	static const struct {
@@ -321,7 +331,7 @@ static void serve_document(struct exchange *x)
 		exchange_finish(x);
 		return;
 	}
-	if (!rest_line(x) && !rest_pbs(x) && !rest_pbs_past(x) && !rest_document(x)) {
+	if (!unknown_group(x) && !rest_line(x) && !rest_pbs(x) && !rest_pbs_past(x) && !rest_document(x)) {
 		err_set(&x->err, ERR_NOT_FOUND, "the server could not find the requested resource");
 		exchange_finish(x);
 	}

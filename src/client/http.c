@@ -111,8 +111,7 @@ static void on_reply(void *arg, int code, struct str body, const struct err *tra
 
 	note_trouble(c->client, transport);
 	if (!c->raw && e.kind == ERR_NONE && jsonx_parse(body.p, body.n, NULL, NULL, &doc, &e) < 0)
-		err_set(&e, code >= 500 ? err_kind_of(NULL, code) : ERR_INTERNAL,
-			"the server's answer (%d) is not JSON", code);
+		client_status_plain(code, &e);
 	if (!c->raw && e.kind == ERR_NONE)
 		client_status_error(doc, code, &e);
 	if (c->client->patient && e.kind == ERR_NONE)
@@ -296,7 +295,9 @@ static void on_stream_end(void *arg, int code, struct str body, const struct err
 
 	s->fetch = NULL;
 	note_trouble(s->client, transport);
-	if (e.kind == ERR_NONE && code >= 300 && jsonx_parse(body.p, body.n, NULL, NULL, &doc, &e) == 0)
+	if (e.kind == ERR_NONE && code >= 300 && jsonx_parse(body.p, body.n, NULL, NULL, &doc, &e) < 0)
+		client_status_plain(code, &e);
+	else if (e.kind == ERR_NONE && code >= 300)
 		client_status_error(doc, code, &e);
 	if (e.kind == ERR_NONE)
 		err_set(&e, ERR_UNAVAILABLE, "the watch ended");

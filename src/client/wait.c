@@ -3,6 +3,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "client/client.h"
+#include "client/status.h"
 
 struct answer {
 	bool done;
@@ -90,7 +91,7 @@ static void on_raw(void *arg, int code, struct str body, const struct err *trans
 	json_auto_t *doc = NULL;
 
 	if (e.kind == ERR_NONE && jsonx_parse(body.p, body.n, NULL, NULL, &doc, &e) < 0)
-		err_set(&e, ERR_INTERNAL, "the server's answer (%d) is not JSON", code);
+		client_status_plain(code, &e);
 	else if (e.kind == ERR_NONE && code >= 300)
 		err_set(&e, err_kind_of(jsonx_str(doc, "reason"), code), "%s",
 			jsonx_str_or(doc, "message", "the server answered with an error and no explanation"));

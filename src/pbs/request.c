@@ -49,8 +49,7 @@ static int answer(int code, struct str text, json_t **ret, struct err *e)
 	json_auto_t *doc = NULL;
 
 	if (jsonx_parse(text.p, text.n, NULL, NULL, &doc, e) < 0)
-		return err_set(e, code >= 500 ? err_kind_of(NULL, code) : ERR_INTERNAL,
-			       "the server's answer (%d) is not JSON", code);
+		return client_status_plain(code, e);
 	if (client_status_error(doc, code, e) < 0)
 		return -1;
 	if (ret)

@@ -55,6 +55,23 @@ TEST("what is asked over the socket is what the API has")
 	front_done(&f);
 }
 
+TEST("what a server does not serve is not found, whatever it says")
+{
+	struct front f = front_new();
+	struct client *c = connect_to(&f, NULL);
+	struct ref things = { .api_version = "nothing.org/v1", .plural = "things" };
+	struct err e = ERR_INIT;
+
+	CHECK_INT(client_list_wait(c, &things, NULL, NULL, &e), -1);
+	CHECK_INT(e.kind, ERR_NOT_FOUND);
+	CHECK_STR(e.text, "the server could not find the requested resource");
+	err_clear(&e);
+	CHECK_INT(client_raw_wait(c, "/apis/nothing.org/v1/things", NULL, &e), -1);
+	CHECK_INT(e.kind, ERR_NOT_FOUND);
+	client_free(c);
+	front_done(&f);
+}
+
 TEST("names are escaped on their way")
 {
 	struct front f = front_new();
