@@ -45,7 +45,7 @@ int pbs_begun(struct api *api, const json_t *job, int index, json_t **ret, struc
 	json_auto_t *pod = NULL;
 
 	*ret = NULL;
-	pbs_id_pod(job, index, 0, run_of(job, index), &name);
+	pbs_id_pod(jsonx_str_or(job, "metadata.name", ""), index, 0, run_of(job, index), &name);
 	if (stored_get(api, &k, jsonx_str_or(job, "metadata.namespace", ""), name.p, &pod, e) < 0) {
 		if (e->kind != ERR_NOT_FOUND)
 			return -1;

@@ -10,6 +10,7 @@
 #include "api/api.h"
 #include "kinds/pbs_array.h"
 #include "loop/kubelet.h"
+#include "loop/scheduler.h"
 
 /* One run whose use is asked of the node. */
 struct pbs_run {
@@ -32,13 +33,32 @@ struct pbs_row {
 	/* The line: `head` up to the state, `used` unless the job runs, `tail` from the session on. */
 	const char *head, *used, *tail;
 	size_t head_len, tail_len;
+	size_t comment_at, comment_len; /* in the tail */
+	int starts;                     /* so many runs */
 	struct pbs_run run;
 	/* of an array */
-	const char *request, *held;
+	const char *request, *held, *hold;
+	const char *comment;               /* as its status has it */
+	int64_t slots;                     /* 0: it does not say */
 	const char *element_tail;          /* the part of the tail that elements have alike */
 	json_t *elements, *active, *ended; /* of its status */
 	json_t *altered;                   /* spec.elements */
 	char text[];                       /* all these: a walk over the board is a walk over memory */
+};
+
+struct pbs_elements;
+
+/* What is asked for of a job, or of one element. */
+struct pbs_view {
+	struct api *api;
+	struct kubelet *kubelet;     /* or NULL */
+	struct scheduler *scheduler; /* or NULL */
+	const struct caller *caller;
+	struct pbs_row *row;
+	const struct pbs_elements *elements; /* of the row, if it is about one: */
+	int index;                           /* or -1 */
+	bool live;                           /* comments of this moment, not as they were last written */
+	int64_t now;
 };
 
 struct pbs_board;
@@ -66,7 +86,7 @@ struct pbs_used {
 };
 void pbs_run_used(struct api *api, struct kubelet *k, const char *ns, struct pbs_run *run, int64_t now,
 		  struct pbs_used *ret);
-void pbs_row_line(struct api *api, struct kubelet *k, struct pbs_row *r, int64_t now, struct sbuf *out);
+void pbs_row_line(struct pbs_view *v, struct sbuf *out);
 /* Tab, newline and backslash as \t, \n, \\. */
 void pbs_row_escape(const char *s, struct sbuf *out);
 
@@ -94,11 +114,16 @@ char pbs_element_state(const struct pbs_elements *el, const struct pbs_row *r, i
 const json_t *pbs_element_active(const struct pbs_elements *el, const struct pbs_row *r, int index);
 /* The same of status.ended. */
 const json_t *pbs_element_ended(const struct pbs_elements *el, const struct pbs_row *r, int index);
-void pbs_element_line(struct api *api, struct kubelet *k, const struct pbs_elements *el, const struct pbs_row *r,
-		      int index, int64_t now, struct sbuf *out);
+void pbs_element_line(const struct pbs_view *v, struct sbuf *out);
 /* The element as a PBSJob of its own: changes the array's object. */
-void pbs_element_object(json_t *job, const struct pbs_elements *el, const struct pbs_row *r, int index);
+void pbs_element_object(json_t *job, const struct pbs_view *v);
 /* From what stands in status or in status.active. */
 void pbs_run_read(struct pbs_run *run, const json_t *status);
+
+/* --- pbs_comment.c --- */
+/* Why a job, or an array as a whole, waits at this moment.  False: as its status says. */
+bool pbs_row_comment(const struct pbs_view *v, struct sbuf *out);
+/* How an element stands, in words; maybe none. */
+void pbs_element_comment(const struct pbs_view *v, struct sbuf *out);
 
 #endif

@@ -8,6 +8,7 @@
 #include "api/stored.h"
 #include "base/clock.h"
 #include "base/jsonx.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "kinds/pbs_element.h"
 #include "kinds/pbs_id.h"
@@ -93,6 +94,12 @@ static bool waits(const struct pbs_row *r, int index)
 	return *text && clock_parse_rfc3339(text, &at) && at / 1000000 > clock_wall();
 }
 
+/* As a whole, while some of it may run. */
+static bool is_held(const struct pbs_row *r)
+{
+	return *r->hold && !streq(r->hold, "n");
+}
+
 char pbs_element_state(const struct pbs_elements *el, const struct pbs_row *r, int index,
 		       const struct pbs_element_set **ret)
 {
@@ -104,7 +111,7 @@ char pbs_element_state(const struct pbs_elements *el, const struct pbs_row *r, i
 		}
 	if (r->state == 'C')
 		return 'C';
-	if (pbs_set_has(&el->held, index))
+	if (pbs_set_has(&el->held, index) || is_held(r))
 		return 'H';
 	if (waits(r, index))
 		return 'W';
@@ -168,9 +175,12 @@ static void read_used(const json_t *run, struct pbs_used *ret)
 	pbs_time_parse(jsonx_str_or(used, "walltime", ""), &ret->walltime);
 }
 
-static void add_line(struct api *api, struct kubelet *k, const struct pbs_elements *el, const struct pbs_row *r,
-		     int index, int64_t now, struct sbuf *out)
+static void add_line(const struct pbs_view *v, struct sbuf *out)
 {
+	const struct pbs_elements *el = v->elements;
+	const struct pbs_row *r = v->row;
+	int index = v->index;
+	auto_sbuf struct sbuf comment = SBUF(LIMIT_STATUS_TEXT);
 	const json_t *active = pbs_element_active(el, r, index);
 	const json_t *run = active ? active : pbs_element_ended(el, r, index);
 	size_t alike = strcspn(r->element_tail, "\n");
@@ -182,7 +192,7 @@ static void add_line(struct api *api, struct kubelet *k, const struct pbs_elemen
 		struct pbs_run live;
 
 		pbs_run_read(&live, active);
-		pbs_run_used(api, k, r->ns, &live, now, &used);
+		pbs_run_used(v->api, v->kubelet, r->ns, &live, v->now, &used);
 		pbs_run_done(&live);
 	} else if (run) {
 		read_used(run, &used);
@@ -205,16 +215,21 @@ static void add_line(struct api *api, struct kubelet *k, const struct pbs_elemen
 	sbuf_add(out, r->element_tail, alike);
 	add_field(out, run, "execHost");
 	add_field(out, run, "execGpus");
-	add_field(out, run, "comment"); /* others are the array's */
+	if (v->live || run)
+		pbs_element_comment(v, &comment);
+	pbs_row_escape(comment.p ? comment.p : "", out);
+	sbuf_addc(out, '\t');
 	sbuf_adds(out, r->element_tail + alike + 1);
 }
 
-void pbs_element_line(struct api *api, struct kubelet *k, const struct pbs_elements *el, const struct pbs_row *r,
-		      int index, int64_t now, struct sbuf *out)
+void pbs_element_line(const struct pbs_view *v, struct sbuf *out)
 {
-	struct pbs_row *own = own_row(api, r, index);
+	struct pbs_row *own = own_row(v->api, v->row, v->index);
+	struct pbs_view view = *v;
 
-	add_line(api, k, el, own ? own : r, index, now, out);
+	if (own)
+		view.row = own;
+	add_line(&view, out);
 	if (own)
 		pbs_row_free(own);
 }
@@ -239,20 +254,25 @@ static json_t *holds_of(const json_t *spec, int index)
 	return json_string(n ? out : "n");
 }
 
-void pbs_element_object(json_t *job, const struct pbs_elements *el, const struct pbs_row *r, int index)
+void pbs_element_object(json_t *job, const struct pbs_view *v)
 {
+	const struct pbs_elements *el = v->elements;
+	const struct pbs_row *r = v->row;
+	int index = v->index;
 	static const char *const of_array[] = { "elements",   "active",        "startTime",      "startCount",
 						"execHost",   "execGpus",      "sessionId",      "pods",
-						"exitStatus", "resourcesUsed", "completionTime", "ended" };
+						"exitStatus", "resourcesUsed", "completionTime", "ended",
+						"comment" };
 	const json_t *active = pbs_element_active(el, r, index);
 	const json_t *run = active ? active : pbs_element_ended(el, r, index);
 	auto_sbuf struct sbuf id = SBUF(ID_BYTES);
+	auto_sbuf struct sbuf comment = SBUF(LIMIT_STATUS_TEXT);
 	const struct pbs_element_set *set;
 	char state[2] = { pbs_element_state(el, r, index, &set), '\0' };
 	json_t *status = json_object_get(job, "status");
 	json_t *holds;
 	const char *key;
-	json_t *v;
+	json_t *value;
 
 	for (size_t i = 0; i < ARRAY_SIZE(of_array); i++)
 		json_object_del(status, of_array[i]);
@@ -261,9 +281,12 @@ void pbs_element_object(json_t *job, const struct pbs_elements *el, const struct
 	json_object_set_new(status, "state", json_string(state));
 	if (set && set->ended)
 		json_object_set_new(status, "exitStatus", json_integer(set->exit_status));
-	json_object_foreach ((json_t *)run, key, v)
+	json_object_foreach ((json_t *)run, key, value)
 		if (!streq(key, "index"))
-			json_object_set(status, key, v);
+			json_object_set(status, key, value);
+	pbs_element_comment(v, &comment);
+	if (comment.n)
+		json_object_set_new(status, "comment", jsonx_string(comment.p));
 	holds = holds_of(json_object_get(job, "spec"), index);
 	json_object_set_new(job, "spec", pbs_element_spec(json_object_get(job, "spec"), index));
 	jsonx_set_new(job, "spec.hold", holds);

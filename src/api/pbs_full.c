@@ -9,6 +9,7 @@
 #include "api/pbs.h"
 #include "api/stored.h"
 #include "base/jsonx.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "kinds/pbs_values.h"
 
@@ -65,9 +66,18 @@ static void add_live(struct pbs_view *v, json_t *job)
 	}
 }
 
+static void set_comment(json_t *job, const struct sbuf *comment)
+{
+	if (comment->n)
+		jsonx_set_new(job, "status.comment", jsonx_string(comment->p));
+	else
+		jsonx_del(job, "status.comment");
+}
+
 bool pbs_full_item(struct pbs_view *v, struct sbuf *out)
 {
 	struct stored_kind k = { .group = "stoker.dev", .version = "v1", .plural = "pbsjobs" };
+	auto_sbuf struct sbuf comment = SBUF(LIMIT_STATUS_TEXT);
 	json_auto_t *job = NULL;
 	struct err e = ERR_INIT;
 
@@ -75,7 +85,9 @@ bool pbs_full_item(struct pbs_view *v, struct sbuf *out)
 		return false;
 	hide(v, job);
 	if (v->index >= 0)
-		pbs_element_object(job, v->elements, v->row, v->index);
+		pbs_element_object(job, v);
+	else if (pbs_row_comment(v, &comment))
+		set_comment(job, &comment);
 	add_live(v, job);
 	jsonx_dump(job, out);
 	return true;

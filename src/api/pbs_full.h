@@ -5,16 +5,6 @@
 
 #include "api/pbs_board.h"
 
-struct pbs_view {
-	struct api *api;
-	struct kubelet *kubelet; /* or NULL */
-	const struct caller *caller;
-	struct pbs_row *row;
-	const struct pbs_elements *elements; /* of the row, if it is about one: */
-	int index;                           /* or -1 */
-	int64_t now;
-};
-
 /* Appends its text; false if the job is not there any more. */
 bool pbs_full_item(struct pbs_view *v, struct sbuf *out);
 

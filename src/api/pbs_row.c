@@ -9,6 +9,7 @@
 #include "api/pbs_parts.h"
 #include "base/clock.h"
 #include "base/jsonx.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "kinds/pbs_element.h"
 #include "kinds/pbs_nodes.h"
@@ -176,6 +177,7 @@ struct texts {
 	struct sbuf all;
 	const json_t *job, *status, *resources;
 	const char *owner, *queue, *title, *ns, *name;
+	size_t comment_at, comment_len; /* in the tail */
 };
 
 static void add_rest(struct texts *t)
@@ -237,7 +239,10 @@ static size_t put_tail(struct texts *t)
 	add_asked(&t->all, t->resources);
 	add_text(&t->all, jsonx_str_or(t->status, "execHost", ""));
 	add_text(&t->all, jsonx_str_or(t->status, "execGpus", ""));
-	add_text(&t->all, jsonx_str_or(t->status, "comment", ""));
+	t->comment_at = t->all.n - at;
+	pbs_row_escape(jsonx_str_or(t->status, "comment", ""), &t->all);
+	t->comment_len = t->all.n - at - t->comment_at;
+	sbuf_addc(&t->all, '\t');
 	add_rest(t);
 	return at;
 }
@@ -283,6 +288,8 @@ static struct pbs_row *row_alloc(const char *ns, const char *name, const json_t 
 	size_t in = put(&t, ns), called = put(&t, name);
 	size_t request = array ? put(&t, jsonx_str_or(job, "spec.array.request", "")) : 0;
 	size_t held = array ? put_held(&t) : 0;
+	size_t hold = array ? put(&t, jsonx_str_or(job, "spec.hold", "n")) : 0;
+	size_t comment = array ? put(&t, jsonx_str_or(t.status, "comment", "")) : 0;
 	size_t alike = array ? put_element_tail(&t) : 0;
 	struct pbs_row *r = xmalloc(sizeof(*r) + t.all.n + 1);
 
@@ -297,6 +304,9 @@ static struct pbs_row *row_alloc(const char *ns, const char *name, const json_t 
 			       .used = r->text + used,
 			       .tail = r->text + tail,
 			       .tail_len = strlen(r->text + tail),
+			       .comment_at = t.comment_at,
+			       .comment_len = t.comment_len,
+			       .starts = (int)jsonx_int_or(t.status, "startCount", 0),
 			       .owner = r->text + owner,
 			       .queue = r->text + queue,
 			       .title = r->text + title,
@@ -305,6 +315,9 @@ static struct pbs_row *row_alloc(const char *ns, const char *name, const json_t 
 	if (array) {
 		r->request = r->text + request;
 		r->held = r->text + held;
+		r->hold = r->text + hold;
+		r->comment = r->text + comment;
+		r->slots = jsonx_int_or(job, "spec.array.slots", 0);
 		r->element_tail = r->text + alike;
 	}
 	return r;
@@ -338,18 +351,34 @@ void pbs_row_free(struct pbs_row *r)
 	free(r);
 }
 
-void pbs_row_line(struct api *api, struct kubelet *k, struct pbs_row *r, int64_t now, struct sbuf *out)
+static void add_tail(const struct pbs_view *v, struct sbuf *out)
 {
+	const struct pbs_row *r = v->row;
+	auto_sbuf struct sbuf comment = SBUF(LIMIT_STATUS_TEXT);
+	size_t behind = r->comment_at + r->comment_len;
+
+	if (!pbs_row_comment(v, &comment)) {
+		sbuf_add(out, r->tail, r->tail_len);
+		return;
+	}
+	sbuf_add(out, r->tail, r->comment_at);
+	pbs_row_escape(comment.p ? comment.p : "", out);
+	sbuf_add(out, r->tail + behind, r->tail_len - behind);
+}
+
+void pbs_row_line(struct pbs_view *v, struct sbuf *out)
+{
+	struct pbs_row *r = v->row;
 	struct pbs_used used;
 
 	sbuf_add(out, r->head, r->head_len);
 	if (r->run.start) {
-		pbs_run_used(api, k, r->ns, &r->run, now, &used);
+		pbs_run_used(v->api, v->kubelet, r->ns, &r->run, v->now, &used);
 		if (used.cput >= 0)
 			sbuf_addf(out, "%lld", (long long)used.cput);
 		sbuf_addf(out, "\t%lld\t", (long long)used.walltime);
 	} else {
 		sbuf_adds(out, r->used);
 	}
-	sbuf_add(out, r->tail, r->tail_len);
+	add_tail(v, out);
 }

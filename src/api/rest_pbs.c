@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* rest_pbs.c - GET /apis/stoker.dev/v1/pbs/jobs: the board, for qstat and its like
  *
- *	?format=rows|full&elements=1&ids=380963,189[],189[3]&user=NAMES&queue=NAMES&state=LETTERS
+ *	?format=rows|full&elements=1&live=1&ids=380963,189[],189[3]&user=NAMES&queue=NAMES&state=LETTERS
  *
  * It is for everyone who has an identity.  Of other users' jobs nobody sees more than PBS shows, and nothing if the
  * server says so (queryOtherJobs).  A long answer is made in pieces, each when the client has taken the one before; it
@@ -35,7 +35,7 @@ struct listing {
 	struct loop_hook more;
 	struct sbuf out;
 	bool streaming, full, any;
-	bool elements, all_users, asked_ids;
+	bool elements, all_users, asked_ids, live;
 	const char *users, *queues, *states; /* or NULL */
 	struct wanted *ids;
 	size_t nids, at, ids_cap;
@@ -140,6 +140,7 @@ static int read_query(struct listing *l, struct err *e)
 		return -1;
 	l->full = format && streq(format, "full");
 	l->elements = exchange_flag(x, "elements");
+	l->live = exchange_flag(x, "live");
 	l->users = word_or_null(exchange_param(x, "user"));
 	l->queues = word_or_null(exchange_param(x, "queue"));
 	l->states = word_or_null(exchange_param(x, "state"));
@@ -153,7 +154,9 @@ static void add_item(struct listing *l, struct pbs_row *r, int index)
 {
 	struct pbs_view v = { .api = l->api,
 			      .kubelet = l->x->rest->kubelet,
+			      .scheduler = l->x->rest->scheduler,
 			      .caller = l->x->req.caller,
+			      .live = l->full || l->live,
 			      .row = r,
 			      .elements = &l->el,
 			      .index = index,
@@ -161,11 +164,11 @@ static void add_item(struct listing *l, struct pbs_row *r, int index)
 	size_t before = l->out.n;
 
 	if (!l->full && index < 0) {
-		pbs_row_line(l->api, v.kubelet, r, l->now, &l->out);
+		pbs_row_line(&v, &l->out);
 		return;
 	}
 	if (!l->full) {
-		pbs_element_line(l->api, v.kubelet, &l->el, r, index, l->now, &l->out);
+		pbs_element_line(&v, &l->out);
 		return;
 	}
 	if (l->any)

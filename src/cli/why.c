@@ -4,6 +4,7 @@
  * The scheduler knows about pods that wait or run (api/rest_why.c).  What has ended, has no pods yet, or has them by
  * way of another workload, is found as other commands find it: its own status and events say the rest.
  */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/jsonx.h"
@@ -11,6 +12,7 @@
 #include "base/mem.h"
 #include "cli/advice.h"
 #include "cli/connect.h"
+#include "cli/why_array.h"
 #include "cli/work.h"
 #include "kinds/rest.h"
 
@@ -128,11 +130,32 @@ static json_t *own_answer(const struct about *a)
 			 help.p ? help.p : "");
 }
 
+/* One that has no pod. */
+static int answer_element(const struct session *s, const struct find_pbs *id, json_t *items, struct err *e)
+{
+	struct about a;
+
+	if (e->kind != ERR_NOT_FOUND)
+		return -1;
+	err_clear(e);
+	about_init(&a);
+	if (why_array_element(s->c.client, id->job, id->element, &a.obj, e) < 0) {
+		about_done(&a);
+		return -1;
+	}
+	a.kind = &kind_pbsjob;
+	a.ns = xstrdup(jsonx_str_or(a.obj, "metadata.namespace", ""));
+	a.name = xasprintf("%s[%" PRId64 "]", id->job, id->element);
+	json_array_append_new(items, own_answer(&a));
+	about_done(&a);
+	return 0;
+}
+
 static int answer(const struct session *s, const char *arg, json_t *items, struct err *e)
 {
 	const struct kind *kind = NULL;
 	const char *name = NULL;
-	struct find_pbs id;
+	struct find_pbs id = { .element = -1 };
 	struct about a;
 
 	if (find_cut(arg, &kind, &name, e) < 0)
@@ -144,9 +167,9 @@ static int answer(const struct session *s, const char *arg, json_t *items, struc
 	if (name && ask(s, kind ? kind->singular : NULL, name, items, e) < 0)
 		return -1;
 	if (json_array_size(items))
-		return 0;
+		return why_array_rest(s->c.client, s->ns, items, e);
 	if (about_find(s->c.client, arg, s->ns, &a, e) < 0)
-		return -1;
+		return id.element < 0 ? -1 : answer_element(s, &id, items, e);
 	if (a.kind && !is_workload(a.kind)) {
 		about_done(&a);
 		return err_set(e, ERR_BAD_REQUEST, "%s is no workload: nothing of it waits", arg);

@@ -271,7 +271,7 @@ static void add_launch(const struct pbs_order *o, int index, int run, json_t *sp
 	for (int rank = 0; rank < o->nodes.count; rank++) {
 		auto_sbuf struct sbuf name = SBUF(512);
 
-		pbs_id_pod(o->job, index, rank, run, &name);
+		pbs_id_pod(jsonx_str_or(o->job, "metadata.name", ""), index, rank, run, &name);
 		json_array_append_new(pods, jsonx_string(name.p));
 	}
 	doc = json_pack("{s:O, s:o, s:O?}", "namespace", jsonx_at(o->job, "metadata.namespace"), "pods", pods,

@@ -4,6 +4,7 @@
 #define STOKER_CONTROL_PBS_PARTS_H
 
 #include "control/pbs_plan.h"
+#include "kinds/pbs_comment.h"
 #include "kinds/pbs_id.h"
 
 #define PBS_COMMENT 1024
@@ -70,9 +71,6 @@ bool pbs_exit_of(const struct pod_facts *p, const struct pbs_settings *set, int 
 void pbs_say_end(const struct pod_facts *p, const char *walltime, char *out, size_t n);
 /* cput, mem and vmem as its node says, and how long it took of the time that counts. */
 json_t *pbs_used(const struct pod_facts *p, const json_t *run);
-/* "Thu May 06 at 17:06" */
-#define PBS_DATE 40
-void pbs_date(int64_t seconds, char out[PBS_DATE]);
 /* Why the pod has no node: the scheduler's own words, or "". */
 const char *pbs_pod_waits(const struct pod_facts *p);
 /* Why its container does not begin although it has a node: "ErrImagePull: ..."; false if nothing is wrong. */

@@ -31,34 +31,25 @@ void pbs_plan_done(struct pbs_plan *p)
 
 /* ---- what keeps it ---- */
 
-static void say_hold(struct pbs_work *w, const char *letters)
-{
-	const char *who = strchr(letters, 's') ? "the system" : strchr(letters, 'o') ? "an operator" : "its user";
-
-	snprintf(w->comment, sizeof(w->comment), "Not Running: Job is held by %s", who);
-}
-
 static void read_gate(struct pbs_work *w)
 {
 	const char *hold = jsonx_str_or(w->spec, "hold", "n");
 	int64_t at = time_at(w->spec, "executionTime");
-	char date[PBS_DATE];
 
 	w->gate = 'Q';
 	if (!streq(hold, "n") && *hold) {
 		w->gate = 'H';
-		say_hold(w, hold);
+		pbs_comment_held(hold, w->comment, sizeof(w->comment));
 	} else if (w->v->others->verdict == PBS_WAITS) {
 		w->gate = 'H';
-		snprintf(w->comment, sizeof(w->comment), "Not Running: Job %s", w->v->others->words);
+		snprintf(w->comment, sizeof(w->comment), PBS_NOT_RUNNING "Job %s", w->v->others->words);
 	} else if (at > w->v->now) {
 		w->gate = 'W';
-		pbs_date(at, date);
-		snprintf(w->comment, sizeof(w->comment), "Not Running: Job waits until %s", date);
+		pbs_comment_until(at, w->comment, sizeof(w->comment));
 		pbs_again(w, at - w->v->now);
 	} else if (!w->v->set->scheduling && !jsonx_bool_or(w->spec, "runNow", false)) {
 		w->stopped = true;
-		snprintf(w->comment, sizeof(w->comment), "Not Running: The server starts no jobs at present");
+		snprintf(w->comment, sizeof(w->comment), PBS_NOT_RUNNING "The server starts no jobs at present");
 	} else {
 		w->may_start = true;
 	}

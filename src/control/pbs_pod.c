@@ -404,7 +404,7 @@ json_t *pbs_pod(const struct pbs_order *o, int index, int rank, int run)
 				   QUEUE_LABEL, pbs_queue(o->job));
 	json_t *pod;
 
-	pbs_id_pod(o->job, index, rank, run, &name);
+	pbs_id_pod(job, index, rank, run, &name);
 	if (index >= 0)
 		json_object_set_new(labels, PBS_INDEX_LABEL, jsonx_stringf("%d", index));
 	pod = json_pack("{s:s, s:s, s:{s:o, s:s, s:o, s:o, s:[o]}, s:o}", "apiVersion", "v1", "kind", "Pod", "metadata",

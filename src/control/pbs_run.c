@@ -7,7 +7,6 @@
 #include "kinds/pbs_time.h"
 #include "kinds/pbs_values.h"
 
-#define STARTED      "Job started on "
 #define STUCK        "Job has its nodes but does not begin: "
 #define OVERDUE      5  /* seconds after which a pod that should be gone is no longer waited for */
 #define FALSE_STARTS 10 /* runs that came to nothing on their nodes before the job is given up */
@@ -60,7 +59,6 @@ static void start(struct pbs_work *w, struct pbs_unit *u)
 	auto_sbuf struct sbuf cards = SBUF(1024 * 1024);
 	json_t *names = json_array();
 	char holder[600];
-	char date[PBS_DATE];
 	int64_t began;
 
 	for (int i = 0; i < u->ranks; i++) {
@@ -81,8 +79,7 @@ static void start(struct pbs_work *w, struct pbs_unit *u)
 	if (cards.n)
 		json_object_set_new(u->run, "execGpus", jsonx_string(cards.p));
 	json_object_set_new(u->run, "pods", names);
-	pbs_date(w->v->now, date);
-	snprintf(u->why, sizeof(u->why), STARTED "%s", date);
+	pbs_comment_started(w->v->now, u->why, sizeof(u->why));
 }
 
 static void read_session(struct pbs_unit *u)
@@ -124,8 +121,11 @@ static void requeue(struct pbs_work *w, struct pbs_unit *u, const char *why)
 		json_object_del(u->run, run_fields[i]);
 	pbs_holder(w->v->job, u->index, holder, sizeof(holder));
 	pbs_slots_hold(w->v->slots, holder, NULL);
-	snprintf(u->why, sizeof(u->why), "Not Running: %s", why);
-	pbs_event(w->p, false, "Requeued", "%s", why);
+	snprintf(u->why, sizeof(u->why), PBS_NOT_RUNNING "%s", why);
+	if (u->index >= 0)
+		pbs_event(w->p, false, "Requeued", PBS_ELEMENT_EVENT "%d: %s", u->index, why);
+	else
+		pbs_event(w->p, false, "Requeued", "%s", why);
 }
 
 /* Its node, or somebody, took it away. */
@@ -284,7 +284,6 @@ static void tell(struct pbs_work *w, struct pbs_unit *u)
 static void say_stuck(struct pbs_work *w, struct pbs_unit *u)
 {
 	char why[PBS_COMMENT - sizeof(STUCK)];
-	char date[PBS_DATE];
 
 	for (int i = 0; i < u->ranks; i++)
 		if (pbs_pod_stuck(u->now[i], why, sizeof(why))) {
@@ -293,8 +292,7 @@ static void say_stuck(struct pbs_work *w, struct pbs_unit *u)
 		}
 	if (*u->why || u->index >= 0 || !str_starts(jsonx_str_or(w->status, "comment", ""), STUCK))
 		return;
-	pbs_date(time_at(u->run, "startTime"), date);
-	snprintf(u->why, sizeof(u->why), STARTED "%s", date);
+	pbs_comment_started(time_at(u->run, "startTime"), u->why, sizeof(u->why));
 }
 
 static void rerun(struct pbs_work *w, struct pbs_unit *u)
@@ -378,12 +376,12 @@ static void explain(const struct pbs_work *w, struct pbs_unit *u)
 	const char *held = v->held ? v->held(v->arg, v->job, u->index, u->start_count) : NULL;
 
 	if (held)
-		snprintf(u->why, sizeof(u->why), "Not Running: %s", held);
+		snprintf(u->why, sizeof(u->why), PBS_NOT_RUNNING "%s", held);
 	for (int i = 0; i < u->ranks && !*u->why; i++)
 		if (u->now[i] && *pbs_pod_waits(u->now[i]))
-			snprintf(u->why, sizeof(u->why), "Not Running: %s", pbs_pod_waits(u->now[i]));
+			snprintf(u->why, sizeof(u->why), PBS_NOT_RUNNING "%s", pbs_pod_waits(u->now[i]));
 	if (!*u->why && w->v->refused)
-		snprintf(u->why, sizeof(u->why), "Not Running: %s", w->v->refused);
+		snprintf(u->why, sizeof(u->why), PBS_NOT_RUNNING "%s", w->v->refused);
 }
 
 static bool all_placed(const struct pbs_unit *u)

@@ -129,15 +129,6 @@ void pbs_say_end(const struct pod_facts *p, const char *walltime, char *out, siz
 			snprintf(out, n, "%s: %s", reasons[i].fate, *message ? message : reasons[i].words);
 }
 
-void pbs_date(int64_t seconds, char out[PBS_DATE])
-{
-	time_t t = (time_t)seconds;
-	struct tm tm;
-
-	localtime_r(&t, &tm);
-	strftime(out, PBS_DATE, "%a %b %d at %H:%M", &tm);
-}
-
 const char *pbs_pod_waits(const struct pod_facts *p)
 {
 	const json_t *c = condition_of(p->obj, "PodScheduled");

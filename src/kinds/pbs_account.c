@@ -149,3 +149,18 @@ struct pbs_account_end pbs_account_end(const json_t *job)
 					 .exit = json_integer_value(code),
 					 .used = jsonx_at(job, "status.resourcesUsed") };
 }
+
+bool pbs_account_line(struct str line, struct pbs_account_line *ret)
+{
+	struct str stamp, type, id;
+	auto_free char *text = NULL;
+
+	if (!str_split(&line, ';', &stamp) || !str_split(&line, ';', &type) || !str_split(&line, ';', &id))
+		return false;
+	text = xstrndup(id.p, id.n);
+	if (!pbs_id_parse(text, &ret->id))
+		return false;
+	ret->stamp = stamp;
+	ret->text = line;
+	return true;
+}

@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "base/str.h"
+#include "kinds/pbs_id.h"
 
 /* How a run ended. */
 struct pbs_account_end {
@@ -25,5 +26,13 @@ void pbs_account_text(const json_t *job, const json_t *run, const struct pbs_acc
 void pbs_account_add(struct sbuf *out, const char *key, const char *value);
 /* That of a whole job, by its status. */
 struct pbs_account_end pbs_account_end(const json_t *job);
+
+/* A line of the files: "11/16/2026 09:59:10;S;380963.Ghead;user=...". */
+struct pbs_account_line {
+	struct str stamp, text;
+	struct pbs_id id;
+};
+/* False if it is none. */
+bool pbs_account_line(struct str line, struct pbs_account_line *ret);
 
 #endif

@@ -121,9 +121,9 @@ void pbs_id_of(const json_t *job, int index, struct sbuf *out)
 		sbuf_adds(out, id);
 }
 
-void pbs_id_pod(const json_t *job, int index, int rank, int run, struct sbuf *out)
+void pbs_id_pod(const char *job, int index, int rank, int run, struct sbuf *out)
 {
-	sbuf_adds(out, jsonx_str_or(job, "metadata.name", ""));
+	sbuf_adds(out, job);
 	if (index >= 0)
 		sbuf_addf(out, "-%d", index);
 	sbuf_addf(out, "-%d", rank);

@@ -29,6 +29,6 @@ void pbs_id_text(int64_t sequence, int index, const char *server, struct sbuf *o
 /* That of a PBSJob as it is known, or of its element `index`. */
 void pbs_id_of(const json_t *job, int index, struct sbuf *out);
 /* The name of a pod: the rank-th node of its run number `run`, counted from 0, or of that of its element `index`. */
-void pbs_id_pod(const json_t *job, int index, int rank, int run, struct sbuf *out);
+void pbs_id_pod(const char *job, int index, int rank, int run, struct sbuf *out);
 
 #endif

@@ -27,6 +27,9 @@ struct scheduler_ops {
 	 *  or absent),"sentence","help" (absent if there are too many),
 	 *  "submitted","started","expectedStart","endsBy": times or absent}, one for each work. */
 	json_t *(*why)(struct scheduler *s, const json_t *uids);
+	/* Appends what stands in the way of a pod at this moment, as its condition has it or soon will: nothing if
+	 * nothing does.  False if no such pod waits. */
+	bool (*obstacle)(struct scheduler *s, const char *ns, const char *pod, struct sbuf *out);
 	/* Everything that waits or runs, of one queue or (NULL) of all, in the order of their turn, running ones first:
 	 * the same rows.  Held ones come last. */
 	json_t *(*line)(struct scheduler *s, const char *queue, size_t most);

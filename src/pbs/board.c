@@ -25,7 +25,8 @@ int board_get(struct pbs *p, const struct board_query *q, struct board *ret, str
 	struct board b = { .text = SBUF(PBS_REPLY_MAX) };
 	int r;
 
-	sbuf_addf(&path, PBS_API "/pbs/jobs?format=%s%s", q->full ? "full" : "rows", q->elements ? "&elements=1" : "");
+	sbuf_addf(&path, PBS_API "/pbs/jobs?format=%s%s%s", q->full ? "full" : "rows", q->elements ? "&elements=1" : "",
+		  q->live ? "&live=1" : "");
 	add_query(&path, "ids", q->ids);
 	add_query(&path, "user", q->user);
 	add_query(&path, "queue", q->queue);

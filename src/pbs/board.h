@@ -12,6 +12,7 @@
 struct board_query {
 	bool full;         /* with the object of each job */
 	bool elements;     /* of arrays, instead of the arrays */
+	bool live;         /* comments of this moment, not as they were last written; full ones always have these */
 	const char *ids;   /* "380963,189[3]", or NULL: all */
 	const char *user;  /* or NULL */
 	const char *queue; /* or NULL */

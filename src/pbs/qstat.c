@@ -107,15 +107,22 @@ static const char *one_user(const struct qstat *q)
 	return q->o.users && !strpbrk(q->o.users, ",@ ") ? q->o.users : NULL;
 }
 
+static struct board_query query_of(const struct qstat *q)
+{
+	return (struct board_query){ .full = q->o.mode == QSTAT_FULL,
+				     .elements = q->o.given['t'],
+				     .live = q->o.given['s'] };
+}
+
 /* All jobs, or those of a queue; says how many there were before any choice. */
 static int show_all(struct qstat *q, const char *queue, size_t *ret_seen, struct err *e)
 {
-	struct board_query ask = {
-		.full = q->o.mode == QSTAT_FULL, .elements = q->o.given['t'], .user = one_user(q), .queue = queue
-	};
+	struct board_query ask = query_of(q);
 	auto_board struct board b = { 0 };
 	struct board_job j;
 
+	ask.user = one_user(q);
+	ask.queue = queue;
 	if (board_get(q->p, &ask, &b, e) < 0)
 		return -1;
 	*ret_seen = 0;
@@ -161,7 +168,7 @@ static int show_ids(struct qstat *q, char **operands, int n, struct err *e)
 {
 	auto_sbuf struct sbuf ids = SBUF(LIMIT_URL / 2);
 	auto_board struct board b = { 0 };
-	struct board_query ask = { .full = q->o.mode == QSTAT_FULL, .elements = q->o.given['t'] };
+	struct board_query ask = query_of(q);
 	struct pbs_id id;
 	struct board_job j;
 

@@ -13,6 +13,7 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/pbs_account.h"
+#include "kinds/pbs_comment.h"
 #include "pbs/job_attributes.h"
 
 #define TEXT_MAX (1u << 20)
@@ -99,6 +100,28 @@ static char event_source(const json_t *event)
 	const char *by = jsonx_str_or(event, "source.component", jsonx_str_or(event, "reportingComponent", ""));
 
 	return strstr(by, "scheduler") ? 'L' : strstr(by, "kubelet") || strstr(by, "node") ? 'M' : 'S';
+}
+
+/* "3" of "5-3-0-r1" where "5" is the array. */
+static bool is_next(const char *rest, const char *word)
+{
+	size_t n = strlen(word);
+
+	return *rest == '-' && strncmp(rest + 1, word, n) == 0 && rest[1 + n] == '-';
+}
+
+bool trace_is_about(const json_t *event, const char *job, const char *element)
+{
+	const char *about = jsonx_str_or(event, "involvedObject.name", "");
+	const char *message = jsonx_str_or(event, "message", "");
+	const char *rest = about + strlen(job);
+	auto_free char *own = xasprintf(PBS_ELEMENT_EVENT "%s:", element);
+
+	if (!str_starts(about, job) || (*rest && *rest != '-'))
+		return false;
+	if (!*element)
+		return true;
+	return *rest ? is_next(rest, element) : !str_starts(message, PBS_ELEMENT_EVENT) || str_starts(message, own);
 }
 
 static void add_events(struct lines *l, const json_t *events)

@@ -5,55 +5,40 @@
  */
 #include "pbs/trace_files.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/day_files.h"
 #include "base/limits.h"
 #include "base/mem.h"
-
-#define DAY_LEN 8 /* 20261116 */
+#include "kinds/pbs_account.h"
 
 /* The whole array is asked for with all its elements. */
-static bool is_same(struct str text, const struct pbs_id *id)
+static bool is_same(const struct pbs_id *asked, const struct pbs_id *other)
 {
-	auto_free char *copy = xstrndup(text.p, text.n);
-	struct pbs_id other;
-
-	return pbs_id_parse(copy, &other) && other.sequence == id->sequence &&
-	       (!*id->elements || streq(other.elements, id->elements));
+	return other->sequence == asked->sequence && (!*asked->elements || streq(other->elements, asked->elements));
 }
 
 bool trace_file_line(struct str line, const struct pbs_id *id, struct sbuf *out)
 {
-	struct str stamp, type, name;
+	struct pbs_account_line l;
 
-	if (!str_split(&line, ';', &stamp) || !str_split(&line, ';', &type) || !str_split(&line, ';', &name) ||
-	    !is_same(name, id))
+	if (!pbs_account_line(str_trim(line), &l) || !is_same(id, &l.id))
 		return false;
-	sbuf_addf(out, "%-20.*s %-5c%.*s\n", STR_FMT(stamp), 'A', STR_FMT(line));
+	sbuf_addf(out, "%-20.*s %-5c%.*s\n", STR_FMT(l.stamp), 'A', STR_FMT(l.text));
 	return true;
 }
 
-static void read_day(const char *path, const struct pbs_id *id, struct sbuf *out)
-{
-	FILE *f = fopen(path, "re");
-	char *line = NULL;
-	size_t cap = 0;
-	ssize_t n;
+struct search {
+	const struct pbs_id *id;
+	struct sbuf *out;
+};
 
-	while (f && (n = getline(&line, &cap, f)) > 0)
-		trace_file_line(str_trim((struct str){ line, (size_t)n }), id, out);
-	free(line);
-	if (f)
-		fclose(f);
-}
-
-static int is_day(const struct dirent *d)
+static void on_line(void *arg, struct str line)
 {
-	return strlen(d->d_name) == DAY_LEN && strspn(d->d_name, "0123456789") == DAY_LEN;
+	const struct search *s = arg;
+
+	trace_file_line(line, s->id, s->out);
 }
 
 static bool add_found(const struct sbuf *lines, const struct pbs_id *id, const struct trace_options *o,
@@ -71,22 +56,15 @@ bool trace_files(const char *dir, const struct pbs_id *id, const struct trace_op
 {
 	auto_free char *days = xasprintf("%s/accounting/pbs", dir);
 	auto_sbuf struct sbuf lines = SBUF(out->max);
-	struct dirent **found = NULL;
-	int n = strchr(o->without, 'A') ? 0 : scandir(days, &found, is_day, alphasort);
-	time_t since = (time_t)o->since;
-	char first[DAY_LEN + 1];
-	struct tm tm;
+	struct search search = { id, &lines };
+	struct day_files *files;
 
-	localtime_r(&since, &tm);
-	strftime(first, sizeof(first), "%Y%m%d", &tm);
-	for (int i = 0; i < n; i++) {
-		auto_free char *path = xasprintf("%s/%s", days, found[i]->d_name);
-
-		if (strcmp(found[i]->d_name, first) >= 0)
-			read_day(path, id, &lines);
-		free(found[i]);
-	}
-	free(found);
+	if (strchr(o->without, 'A'))
+		return false;
+	files = day_files_open(days, o->since);
+	while (day_files_read(files, on_line, &search))
+		;
+	day_files_close(files);
 	return add_found(&lines, id, o, out);
 }
 

@@ -36,8 +36,8 @@ struct tracejob {
 	struct sbuf out;
 };
 
-/* Events about the job and about its pods; without the right to see them there are none. */
-static json_t *find_events(struct pbs *p, const json_t *job)
+/* Events about the job and about its pods, or those of its element; without the right to see them there are none. */
+static json_t *find_events(struct pbs *p, const json_t *job, const struct pbs_id *id)
 {
 	auto_sbuf struct sbuf path = SBUF(LIMIT_URL);
 	const char *name = jsonx_str_or(job, "metadata.name", "");
@@ -53,9 +53,7 @@ static json_t *find_events(struct pbs *p, const json_t *job)
 	if (pbs_get(p, path.p, &list, &e) < 0)
 		return found;
 	json_array_foreach (json_object_get(list, "items"), i, event) {
-		const char *about = jsonx_str_or(event, "involvedObject.name", "");
-
-		if (str_starts(about, name) && (!about[strlen(name)] || about[strlen(name)] == '-'))
+		if (trace_is_about(event, name, id->elements))
 			json_array_append(found, event);
 	}
 	return found;
@@ -90,7 +88,7 @@ static int trace(struct tracejob *t, const char *operand)
 	t->o.server = pbs_server_name(t->p);
 	if (pbs_job_find(t->p, &id, &job, &e) < 0)
 		return find_past(t, &id) ? 0 : pbs_fail(t->p, &e, operand);
-	events = find_events(t->p, job);
+	events = find_events(t->p, job, &id);
 	trace_job(job, events, &t->o, &t->out);
 	return 0;
 }

@@ -430,6 +430,18 @@ static json_t *op_why(struct scheduler *s, const json_t *uids)
 	return rows;
 }
 
+static bool op_obstacle(struct scheduler *s, const char *ns, const char *pod, struct sbuf *out)
+{
+	struct door *d = door_of(s);
+	const json_t *obj = informer_find(d->config.pods, ns, pod);
+	const struct feed_pod *p = obj ? feed_find(d->config.feed, jsonx_str_or(obj, "metadata.uid", "")) : NULL;
+
+	if (!p || work_has_begun(p->work))
+		return false;
+	door_condition(d, p->work, out);
+	return true;
+}
+
 struct line {
 	const char *queue;
 	const struct forecast *forecast;
@@ -569,6 +581,7 @@ static struct scheduler_past *op_past_open(struct scheduler *s, int64_t since)
 
 static const struct scheduler_ops ops = { .find = op_find,
 					  .why = op_why,
+					  .obstacle = op_obstacle,
 					  .line = op_line,
 					  .usage = op_usage,
 					  .shares = op_shares,

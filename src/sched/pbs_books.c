@@ -7,13 +7,12 @@
  */
 #include "sched/pbs_books.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/day_files.h"
 #include "base/file.h"
 #include "base/jsonx.h"
 #include "base/log.h"
@@ -29,7 +28,6 @@
 #define LINES_MAX (32u * 1024 * 1024) /* that wait for room on the disk */
 #define LINE_MAX  (256u * 1024)
 #define TAIL_MAX  (4u * 1024 * 1024) /* of the files, read at the start: the last ten thousand lines */
-#define DAY_LEN   8                  /* 20261116 */
 #define TOLD_LATE 3600               /* seconds: a server was away for so long */
 
 struct pbs_books {
@@ -43,8 +41,8 @@ struct pbs_books {
 	bool ready;
 	bool troubled; /* the last write failed, and it was said */
 	struct sbuf lines;
-	char day[DAY_LEN + 1]; /* of fd */
-	int fd;                /* -1: none is open */
+	char day[DAY_NAME]; /* of fd */
+	int fd;             /* -1: none is open */
 	struct loop_timer flush;
 	const struct informer *servers;
 	struct mailer *mailer;
@@ -56,13 +54,10 @@ static const struct ref all_jobs = { .api_version = "stoker.dev/v1", .plural = "
 
 static int open_day(struct pbs_books *b, struct err *e)
 {
-	time_t t = (time_t)clock_wall();
 	auto_free char *path = NULL;
-	char day[DAY_LEN + 1];
-	struct tm tm;
+	char day[DAY_NAME];
 
-	localtime_r(&t, &tm);
-	strftime(day, sizeof(day), "%Y%m%d", &tm);
+	day_name(clock_wall(), day);
 	if (b->fd >= 0 && streq(b->day, day))
 		return 0;
 	path = xasprintf("%s/%s", b->dir, day);
@@ -212,11 +207,6 @@ static void on_list(void *arg, const json_t *jobs)
 
 /* ---- the last lines ---- */
 
-static int is_day(const struct dirent *d)
-{
-	return strlen(d->d_name) == DAY_LEN && strspn(d->d_name, "0123456789") == DAY_LEN;
-}
-
 static void read_lines(struct pbs_books *b, struct str text)
 {
 	struct str line;
@@ -251,20 +241,17 @@ static size_t read_tail(struct pbs_books *b, const char *path, size_t most)
 
 static void read_days(struct pbs_books *b)
 {
-	struct dirent **found = NULL;
-	int n = scandir(b->dir, &found, is_day, alphasort);
+	struct day_list days = day_list(b->dir);
 	size_t left = TAIL_MAX;
 
-	for (int i = n - 1; i >= 0; i--) {
-		auto_free char *path = xasprintf("%s/%s", b->dir, found[i]->d_name);
+	/* Two days, for the change that came at midnight. */
+	for (size_t i = days.n; left && i > 0 && i + 2 > days.n; i--) {
+		auto_free char *path = xasprintf("%s/%s", b->dir, days.names[i - 1]);
 
-		/* Two days, for the change that came at midnight. */
-		if (i >= n - 2 && left)
-			left -= read_tail(b, path, left);
-		free(found[i]);
+		left -= read_tail(b, path, left);
 	}
-	free(found);
-	b->whole = n <= 2 && left;
+	b->whole = days.n <= 2 && left;
+	day_list_done(&days);
 }
 
 /* ---- life ---- */

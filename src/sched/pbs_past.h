@@ -15,7 +15,5 @@ struct scheduler_past *pbs_past_open(const char *dir, int64_t since);
 /* Appends the lines of the next piece that are about the job; false: that was the last one. */
 bool pbs_past_read(struct scheduler_past *p, int64_t sequence, struct sbuf *out);
 void pbs_past_close(struct scheduler_past *p);
-/* Is "11/16/2026 09:59:10;S;380963.Ghead;user=..." about this job, or an element of it?  Pure. */
-bool pbs_past_is(struct str line, int64_t sequence);
 
 #endif

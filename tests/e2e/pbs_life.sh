@@ -177,6 +177,19 @@ for word in "pbsjob/$n" "$N[]" "$N"; do
 done
 like "describe too" "$(stoker describe "$n")" "^pbsjob/$N"
 ok "an element" until_true says "$M[1]" "^pbsjob/$M\\[1\\] runs since "
+kubectl annotate node "$NODE" stoker.dev/np=64 >/dev/null # room for all
+job slots '"array":{"request":"0-9","slots":2},"elementHold":"7"'
+ok "why tells of elements behind the slot limit" until_true says slots \
+	'^pbsjob/slots\[2-6,8-9\] is waiting: its array may run no more than 2 elements at a time$'
+S=$(field slots id) S=${S%%[*}
+like "what lets more run" "$(why slots)" "^what would help: \`qalter -t %N '$S\\[\\]'\` lets more of them run"
+like "and of those that are held" "$(why slots)" '^pbsjob/slots\[7\] is held: Job is held by its user$'
+like "one that has no pod is known" "$(why "$S[5]")" "^pbsjob/$S\\[5\\] is pending: its array may run no more than 2"
+element() { api GET "/apis/stoker.dev/v1/pbs/jobs?format=full&ids=$S%5B$1%5D" | jq -r '.items[0].status.comment'; }
+is "as qstat says of it" "$(element 5)" "Not Running: its array may run no more than 2 elements at a time"
+like "and of one that runs" "$(element 0)" '^Job started on '
+alter slots '"cancel":{}'
+kubectl annotate node "$NODE" stoker.dev/np- >/dev/null
 logs_of() { stoker logs --list "$1" | grep -q "^$2 "; }
 ok "has its logs" until_true logs_of "$M[1]" "$M-1-0"
 ok "and its array all" until_true logs_of "$m" "$M-0-0"

@@ -407,3 +407,101 @@ TEST("only the server gives a PBS job's pod more time")
 	clock_fake(0);
 	front_done(&f);
 }
+
+/* ---- comments of the moment ---- */
+
+/* Elements 2 and 8 of job 2, and job 1, have pods that wait. */
+static bool obstacle(struct scheduler *s, const char *ns, const char *pod, struct sbuf *out)
+{
+	(void)s;
+	CHECK_STR(ns, "default");
+	if (streq(pod, "1-0") || streq(pod, "2-2-0"))
+		sbuf_addf(out, "%s has no\troom", pod);
+	return streq(pod, "1-0") || streq(pod, "2-2-0") || streq(pod, "2-8-0-r1");
+}
+
+static const struct scheduler_ops oracle_ops = { .obstacle = obstacle };
+static struct scheduler oracle = { .ops = &oracle_ops };
+
+static void check_comment(struct front *f, const char *query, const char *want)
+{
+	auto_free char *path = xasprintf("?format=full&%s", query);
+	struct err e = ERR_INIT;
+	json_auto_t *doc = NULL;
+
+	ask(f, path, "");
+	jsonx_parse(f->body.p, f->body.n, NULL, NULL, &doc, &e);
+	CHECK_STR(jsonx_str_or(json_array_get(json_object_get(doc, "items"), 0), "status.comment", "none"), want);
+}
+
+TEST("a comment that is asked for is the scheduler's word of the moment, not what was written last")
+{
+	struct front f = lab_new();
+
+	set_status(&f, "1", "'state':'Q','comment':'Not Running: old'");
+	check_fields(&f, "?ids=1&live=1", 15, "Not Running: old");
+	rest_set_scheduler(f.rest, &oracle);
+	check_fields(&f, "?ids=1", 15, "Not Running: old");
+	check_fields(&f, "?ids=1&live=1", 15, "Not Running: 1-0 has no\\troom");
+	check_fields(&f, "?ids=1&live=1", 16, "1800000000");
+	check_comment(&f, "ids=1", "Not Running: 1-0 has no\troom");
+	set_status(&f, "1", "'state':'Q','startCount':1");
+	check_comment(&f, "ids=1", "Not Running: old"); /* of that run there is no pod */
+	set_status(&f, "1", "'state':'R','comment':'Job started'");
+	check_comment(&f, "ids=1", "Job started");
+	front_done(&f);
+}
+
+TEST("each element of an array has a comment of its own")
+{
+	static const struct {
+		const char *id, *want;
+	} rows[] = {
+		{ "2[1]", "Job started on Fri Jan 15 at 07:00" },
+		{ "2[2]", "Not Running: 2-2-0 has no\troom" },
+		{ "2[3]", "Not Running: elements of its array before it have no room yet" },
+		{ "2[4]", "Job killed: it has exceeded its walltime" },
+		{ "2[5]", "none" },
+		{ "2[6]", "Not Running: Job is held by an operator" },
+		{ "2[7]", "Not Running: Job is held by its user" },
+		{ "2[8]", "none" }, /* about to start */
+	};
+	struct front f = front_new();
+
+	setenv("TZ", "UTC", 1);
+	clock_fake(1800000000);
+	submit(&f, "default", "'name':'ab','owner':'daemon'");
+	submit(&f, "default",
+	       "'name':'sweep','owner':'daemon','array':{'request':'1-9','slots':2},'elementHold':'7',"
+	       "'elements':[{'indexes':'6','hold':'o'}]");
+	rest_set_scheduler(f.rest, &oracle);
+	set_status(&f, "2",
+		   "'state':'R','comment':'Job started on Mon','elements':{'R':'1','C:-11':'4','C:0':'5'},"
+		   "'active':[{'index':1,'state':'R','startTime':'2027-01-15T07:00:00Z'},"
+		   "{'index':8,'state':'Q','startCount':1}],"
+		   "'ended':[{'index':4,'exitStatus':-11,'startTime':'2027-01-15T06:00:00Z',"
+		   "'comment':'Job killed: it has exceeded its walltime'}]");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_free char *query = xasprintf("ids=%s", rows[i].id);
+
+		check_comment(&f, query, rows[i].want);
+	}
+	check_comment(&f, "ids=2", "Job started on Mon");
+	set_status(&f, "2",
+		   "'active':[{'index':1,'state':'R','startTime':'2027-01-15T07:00:00Z'},"
+		   "{'index':2,'state':'R','startTime':'2027-01-15T07:00:00Z'}],'elements':{'R':'1-2'}");
+	check_comment(&f, "ids=2[9]", "Not Running: its array may run no more than 2 elements at a time");
+	front_done(&f);
+}
+
+TEST("what of a held array does not run yet is held")
+{
+	struct front f = front_new();
+
+	clock_fake(1800000000);
+	submit(&f, "default", "'name':'sweep','owner':'daemon','array':{'request':'1-3'},'hold':'u'");
+	set_status(&f, "1", "'state':'R','active':[{'index':2,'state':'R'}],'elements':{'R':'2'}");
+	check_fields(&f, "?elements=1", 5, "H R H");
+	check_comment(&f, "ids=1[3]", "Not Running: Job is held by its user");
+	front_done(&f);
+}

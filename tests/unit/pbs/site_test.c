@@ -211,6 +211,36 @@ TEST("a job's life is told in order, from all sources")
 	sbuf_done(&out);
 }
 
+TEST("tracejob tells of an element what is about it or the whole array, and nothing about others")
+{
+	static const struct {
+		const char *about, *message, *element;
+		bool want;
+	} rows[] = {
+		{ "7", "m", "", true },
+		{ "7-3-0", "m", "", true },
+		{ "77", "m", "", false },
+		{ "x-7", "m", "", false },
+		{ "7", "All 4 elements have ended", "3", true },
+		{ "7", "Element 3: it is to be run again", "3", true },
+		{ "7", "Element 31: it is to be run again", "3", false },
+		{ "7", "Element 4: it is to be run again", "3", false },
+		{ "7", "Element 4: it is to be run again", "", true },
+		{ "7-3-0", "m", "3", true },
+		{ "7-3-1-r2", "m", "3", true },
+		{ "7-31-0", "m", "3", false },
+		{ "7-4-0", "m", "3", false },
+		{ "7-0", "m", "3", false },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *event = json_pack("{s:{s:s}, s:s}", "involvedObject", "name", rows[i].about, "message",
+					       rows[i].message);
+
+		CHECK_INT(trace_is_about(event, "7", rows[i].element), rows[i].want);
+	}
+}
+
 TEST("chk_quota says what is taken of how much, and what it does not know")
 {
 	static const struct {
