@@ -199,6 +199,8 @@ static void begin_build(struct forecast *f, int64_t now_ms)
 	f->world = world_new(&f->source.config);
 	copy_queues(f);
 	copy_blocks(f);
+	/* As they are now: what they will allow then nobody knows. */
+	world_set_budgets(f->world, f->source.world->may_evict, f->source.world->evict_arg);
 	space_copy_namespaces(world_space(f->world), world_space(f->source.world));
 	use = fair_save(world_fair(f->source.world));
 	fair_load(world_fair(f->world), use, now_ms);

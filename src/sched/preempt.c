@@ -348,3 +348,36 @@ size_t preempt_plan(const struct preempt_view *v, struct work *w, struct work **
 	take_back(v);
 	return n;
 }
+
+/* Budgets matter only if they would not let all go that may. */
+static bool all_may_go(const struct preempt_view *v, const struct work *w)
+{
+	auto_free struct work **lower = xcalloc(v->n + 1, sizeof(*lower));
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n; i++)
+		if (!v->running[i]->evicted_for && may_go(v->running[i], w))
+			lower[n++] = v->running[i];
+	return v->may_evict(v->arg, lower, n);
+}
+
+bool preempt_is_forbidden(const struct preempt_view *v, struct work *w)
+{
+	struct preempt_view free = *v;
+	auto_free bool *soon = NULL;
+	auto_free struct work **victims = NULL;
+	int64_t soon_ms;
+	size_t n;
+
+	if (!v->may_evict || all_may_go(v, w))
+		return false;
+	/* Asking is not planning: what the last plan found out about who ends soon stays. */
+	soon = xcalloc(v->n + 1, sizeof(*soon));
+	for (size_t i = 0; i < v->n; i++)
+		soon[i] = v->running[i]->ends_soon;
+	free.may_evict = NULL;
+	n = preempt_plan(&free, w, &victims, &soon_ms);
+	for (size_t i = 0; i < v->n; i++)
+		v->running[i]->ends_soon = soon[i];
+	return n > 0;
+}

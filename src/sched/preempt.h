@@ -35,5 +35,7 @@ struct preempt_view {
 /* The victims, malloc'ed; 0 if there is no set that helps, or those that are going already are enough.  The space is as
  * before.  *ret_soon: until when those are waited for whose end is near (work.ends_soon), TIME_UNKNOWN without any. */
 size_t preempt_plan(const struct preempt_view *v, struct work *w, struct work ***ret_victims, int64_t *ret_soon);
+/* Whether there would be victims if there were no budgets; for those who explain that there are none. */
+bool preempt_is_forbidden(const struct preempt_view *v, struct work *w);
 
 #endif

@@ -192,18 +192,30 @@ static void end(struct sim *s, struct run *r)
 
 /* ---- decisions ---- */
 
+/* It runs again from its beginning, if somebody would start it again. */
+static void evict(struct sim *s, struct run *r)
+{
+	bool again = r->work->may_requeue;
+
+	if (r->at_ms != TIME_UNKNOWN)
+		heap_remove(&s->endings, r);
+	r->job->evictions++;
+	if (!again) {
+		end(s, r);
+		return;
+	}
+	account(s, r);
+	r->job->start_ms = TIME_UNKNOWN;
+	remove_work(s, r);
+	submit(s, r);
+}
+
 static void carry_out(struct sim *s, const struct decision *d)
 {
 	struct run *r = d->work->arg;
 
 	if (d->what == DECIDE_EVICT) {
-		account(s, r);
-		if (r->at_ms != TIME_UNKNOWN)
-			heap_remove(&s->endings, r);
-		r->job->start_ms = TIME_UNKNOWN;
-		r->job->evictions++;
-		remove_work(s, r);
-		submit(s, r);
+		evict(s, r);
 		return;
 	}
 	for (size_t i = 0; i < d->work->n; i++) {
@@ -286,11 +298,29 @@ static int64_t earlier(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* What ends or arrives by now.  Before the first decision too: who is on his way out must not be evicted once more. */
+static void happen(struct sim *s)
+{
+	while (heap_next(&s->endings) <= s->now_ms) {
+		struct run *r = s->endings.items[0];
+
+		heap_remove(&s->endings, r);
+		end(s, r);
+	}
+	while (heap_next(&s->arrivals) <= s->now_ms) {
+		struct run *r = s->arrivals.items[0];
+
+		heap_remove(&s->arrivals, r);
+		submit(s, r);
+	}
+}
+
 int64_t sim_run(struct sim *s, int64_t until_ms, const struct sim_watch *watch)
 {
 	for (;;) {
 		int64_t next;
 
+		happen(s);
 		if (!decide(s, &next))
 			return s->now_ms;
 		if (watch && !watch->moment(watch->arg, s, s->now_ms))
@@ -301,17 +331,5 @@ int64_t sim_run(struct sim *s, int64_t until_ms, const struct sim_watch *watch)
 		if (next > s->now_ms)
 			s->nended = 0;
 		s->now_ms = next > s->now_ms ? next : s->now_ms;
-		while (heap_next(&s->endings) <= s->now_ms) {
-			struct run *r = s->endings.items[0];
-
-			heap_remove(&s->endings, r);
-			end(s, r);
-		}
-		while (heap_next(&s->arrivals) <= s->now_ms) {
-			struct run *r = s->arrivals.items[0];
-
-			heap_remove(&s->arrivals, r);
-			submit(s, r);
-		}
 	}
 }

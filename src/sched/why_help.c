@@ -285,6 +285,10 @@ static void help_no_room(const struct why_view *v, struct sbuf *out)
 		begin(out);
 		sbuf_adds(out, "`stoker gpus` shows who has the GPUs");
 	}
+	if (world_budgets_forbid(v->world, v->work, v->now_ms)) {
+		begin(out);
+		sbuf_adds(out, "`kubectl get pdb` shows how many pods each budget lets go");
+	}
 }
 
 static void help_reserved(const struct why_view *v, struct sbuf *out)

@@ -225,6 +225,8 @@ void say_no_room(const struct why_view *v, struct sbuf *out)
 		resource = say_part(v, room, out);
 	else if (sh)
 		resource = say_shortage(v, sh, work->size > 1 && !work_has_begun(work) ? "a pod of it " : "", out);
+	if (world_budgets_forbid(v->world, v->work, v->now_ms))
+		sbuf_adds(out, "; a PodDisruptionBudget protects the work of a lower priority that could make room");
 	/* Nobody's end brings nodes, or neighbours. */
 	if (resource != SIZE_MAX || v->expected_ms != TIME_UNKNOWN)
 		say_when(v, resource == SIZE_MAX ? NULL : &(struct in_the_way){ has_some, resource }, out);

@@ -25,6 +25,8 @@ size_t work_exceeds_machine(const struct space *s, const struct work *work);
 bool work_exceeds_share(const struct world *w, const struct work *work);
 /* How many of its members without a seat would find one now if it ran until end_ms; `reservations`: heeding those. */
 size_t world_room(struct world *w, const struct work *work, int64_t now_ms, int64_t end_ms, bool reservations);
+/* Whether others would be evicted for it, did PodDisruptionBudgets not protect them. */
+bool world_budgets_forbid(struct world *w, struct work *work, int64_t now_ms);
 /* The longest time for which it could start now although reservations are near, in ms; 0: not for any. */
 int64_t world_longest(struct world *w, const struct work *work, int64_t now_ms);
 /* The reservation that keeps it from room that is free, or NULL. */

@@ -260,22 +260,36 @@ static bool waits_for_victims(const struct world *w, const struct work *work)
 	return false;
 }
 
+/* Who could go for it; the caller adds where it may sit. */
+static struct preempt_view view_of(struct world *w, int64_t now_ms)
+{
+	return (struct preempt_view){ .space = w->space,
+				      .running = w->running,
+				      .n = w->nrunning,
+				      .now_ms = now_ms,
+				      .queues = &w->queues,
+				      .pass = w->pass,
+				      .young_ms = w->config.young_ms,
+				      .may_evict = w->may_evict,
+				      .arg = w->evict_arg };
+}
+
+bool world_budgets_forbid(struct world *w, struct work *work, int64_t now_ms)
+{
+	struct permit p = { .work = work };
+	struct space_filter filter = { .allows = permit_allows, .arg = &p };
+	struct preempt_view view = view_of(w, now_ms);
+
+	view.filter = &filter;
+	return w->config.preemption && work->may_preempt && preempt_is_forbidden(&view, work);
+}
+
 /* Only for who has a reservation, else others would take the room, and would be evicted again. */
 static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
 {
 	struct permit p = permit_for(w, work, now_ms);
 	struct space_filter filter = { .allows = permit_allows, .arg = &p };
-	struct preempt_view view = { .space = w->space,
-				     .running = w->running,
-				     .n = w->nrunning,
-				     .now_ms = now_ms,
-				     .queues = &w->queues,
-				     .pass = w->pass,
-				     .young_ms = w->config.young_ms,
-				     .filter = &filter,
-				     .check = &p.check,
-				     .may_evict = w->may_evict,
-				     .arg = w->evict_arg };
+	struct preempt_view view = view_of(w, now_ms);
 	auto_free struct work **victims = NULL;
 	int64_t soon_ms;
 	size_t n;
@@ -284,6 +298,8 @@ static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct
 	    (w->lowest >= work_precedence(work) && !quota_is_own(work)) ||
 	    w->backfill.n - w->backfill.nblocks == RESERVATIONS_ALL)
 		return false;
+	view.filter = &filter;
+	view.check = &p.check;
 	n = preempt_plan(&view, work, &victims, &soon_ms);
 	for (size_t i = 0; soon_ms != TIME_UNKNOWN && i < w->nrunning; i++)
 		if (w->running[i]->ends_soon && w->running[i]->soon_pass != w->pass) {
