@@ -25,15 +25,18 @@ void queue_size_text(const json_t *row, struct sbuf *out)
 {
 	int64_t pods = jsonx_int_or(row, "size", 1);
 	int64_t gpus = jsonx_int_or(row, "gpus", 0);
+	int64_t part = jsonx_int_or(row, "gpuMemoryMiB", 0);
 	int64_t memory = jsonx_int_or(row, "memory", 0);
 	char text[QUANTITY_TEXT];
 	double cpus = (double)jsonx_int_or(row, "cpuMilli", 0) / 1000;
 
-	quantity_bytes_text(memory, text);
+	quantity_bytes_text(part ? part << 20 : memory, text);
 	if (pods != 1)
 		sbuf_addf(out, "%lld pods, ", (long long)pods);
 	if (gpus)
 		sbuf_addf(out, "%lld GPU%s", (long long)gpus, gpus == 1 ? "" : "s");
+	else if (part)
+		sbuf_addf(out, "%s of GPU%s", text, pods == 1 ? "" : "s");
 	else if (cpus > 0 || !memory)
 		sbuf_addf(out, "%g CPU%s", cpus, cpus == 1 ? "" : "s");
 	else

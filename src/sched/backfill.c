@@ -55,12 +55,15 @@ void backfill_done(struct backfill *b)
 
 /* ---- what ends when ---- */
 
-/* What should have ended is taken to end now. */
-static int64_t end_of(const struct work *w, int64_t now_ms)
+/* What should have ended is taken to end now.  A node measures walltimes by a clock that is never set, so where ours
+ * was set forward work goes on long after its end, as we see it. */
+int64_t work_ends_by(const struct work *w, int64_t now_ms)
 {
 	int64_t end = w->evicted_for ? now_ms : work_end(w, w->started_ms);
 
-	return end < now_ms ? now_ms : end;
+	if (end >= now_ms)
+		return end;
+	return now_ms - end > OVERDUE_MS ? TIME_UNKNOWN : now_ms;
 }
 
 void backfill_begin(struct backfill *b, struct space *s, int64_t now_ms, struct work *const *running, size_t n)
@@ -73,7 +76,7 @@ void backfill_begin(struct backfill *b, struct space *s, int64_t now_ms, struct 
 	b->sorted = false;
 	for (size_t i = 0; i < n; i++)
 		ARRAY_PUSH(b->endings, b->nendings, b->cap_endings,
-			   ((struct ending){ .at_ms = end_of(running[i], now_ms), .work = running[i] }));
+			   ((struct ending){ .at_ms = work_ends_by(running[i], now_ms), .work = running[i] }));
 }
 
 /* Of those that never end the youngest is asked to make room in thought, and the least important. */

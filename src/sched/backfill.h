@@ -52,7 +52,12 @@ struct reservation {
 	size_t slots;
 };
 
-/* When something that runs ends at the latest. */
+/* By so much may a work be late, because it is still ending: who is more so promises nothing. */
+#define OVERDUE_MS (5 * 60 * 1000)
+/* When what runs ends at the latest, as far as one can rely on it; TIME_UNKNOWN. */
+int64_t work_ends_by(const struct work *w, int64_t now_ms);
+
+/* When something that runs ends. */
 struct ending {
 	int64_t at_ms; /* TIME_UNKNOWN */
 	struct work *work;

@@ -370,6 +370,8 @@ static json_t *row_of(struct door *d, struct work *work, bool words)
 			"priority", (json_int_t)work->priority, "size", (json_int_t)work->n, "gpus",
 			(json_int_t)wants(work, RESOURCE_GPU), "cpuMilli", (json_int_t)wants(work, RESOURCE_CPU),
 			"memory", (json_int_t)wants(work, RESOURCE_MEMORY));
+	if (wants(work, RESOURCE_GPU_MEMORY))
+		json_object_set_new(row, "gpuMemoryMiB", json_integer((json_int_t)wants(work, RESOURCE_GPU_MEMORY)));
 	if (!streq(state, "running"))
 		json_object_set_new(row, "why", json_string(why_word(world_why(v.world, work, v.now_ms))));
 	if (v.position)

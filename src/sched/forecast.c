@@ -269,7 +269,7 @@ static struct sim_job job_of(const struct copy *c, const struct work *work, int6
 		.walltime_ms = work->walltime_ms,
 		.priority = work->priority,
 		.members = work->n,
-		.end_ms = work->evicted_for ? now_ms : work_end(work, work->started_ms),
+		.end_ms = work_ends_by(work, now_ms),
 	};
 
 	for (size_t i = 0; i < work->n; i++) {

@@ -91,6 +91,8 @@ bool space_failed(const struct space *s, const struct shape *sh);
 /* Whether an empty machine would do: false, with the reason in words, if no node could ever take it. */
 bool space_possible(struct space *s, struct shape *sh, struct sbuf *ret_why);
 /* Then: because of what is written on every node (taints, labels), not because of what it has. */
+/* Whether any GPU is of the model, and has the memory, that it names. */
+bool space_has_card(const struct space *s, const struct shape *sh);
 bool space_refused(const struct space *s, const struct shape *sh);
 /* A node that could take it but takes nothing now: it is cordoned, or not ready.  NULL: none is. */
 const struct node *space_closed(const struct space *s, const struct shape *sh);

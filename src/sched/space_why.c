@@ -225,6 +225,16 @@ static struct verdict judge_all(const struct space *s, const struct shape *sh)
 	return v;
 }
 
+bool space_has_card(const struct space *s, const struct shape *sh)
+{
+	struct cards_want w = { .model = sh->cards.model, .least_mib = sh->cards.least_mib };
+
+	for (size_t i = 0; i < s->nranks; i++)
+		if (cards_fit(&s->by_rank[i]->cards, &w))
+			return true;
+	return !w.model && !w.least_mib;
+}
+
 static void say_too_large(const struct space *s, const struct shape *sh, const struct verdict *v, struct sbuf *out)
 {
 	size_t said = 0;
@@ -236,6 +246,10 @@ static void say_too_large(const struct space *s, const struct shape *sh, const s
 		space_amount_text(s, r, sh->wants.v[r], out);
 		if (r == RESOURCE_GPU || r == RESOURCE_GPU_MEMORY)
 			shape_cards_text(sh, out);
+		if (r == RESOURCE_GPU && !space_has_card(s, sh)) {
+			sbuf_adds(out, ", and no node has such");
+			continue;
+		}
 		if (r == RESOURCE_GPU_MEMORY && !amounts_get(&v->most, r)) {
 			sbuf_adds(out, ", and no GPU may be shared");
 			continue;

@@ -39,7 +39,7 @@ void why_held(unsigned bits, const char *after, struct sbuf *out)
 	}
 }
 
-static void say_held(const struct work *work, struct sbuf *out)
+static void say_held(const struct work *work, int64_t now_ms, struct sbuf *out)
 {
 	unsigned others = work->holds & ~(unsigned)HOLD_MEMBERS;
 
@@ -47,6 +47,10 @@ static void say_held(const struct work *work, struct sbuf *out)
 	if (work->holds & HOLD_MEMBERS)
 		sbuf_addf(out, "%s%zu of the %zu pods of gang %s are there", others ? "; " : "", work->n, work->size,
 			  gang_name(work));
+	if (work->not_before_ms > now_ms) {
+		sbuf_adds(out, "; not to start before ");
+		say_time(work->not_before_ms, now_ms, out);
+	}
 }
 
 void say_time(int64_t at_ms, int64_t now_ms, struct sbuf *out)
@@ -201,7 +205,7 @@ void why_condition(const struct why_view *v, struct sbuf *out)
 
 	switch (world_why(w, work, now_ms)) {
 	case WHY_HELD:
-		say_held(work, out);
+		say_held(work, now_ms, out);
 		break;
 	case WHY_NOT_BEFORE:
 		sbuf_adds(out, "not to start before ");
@@ -330,7 +334,7 @@ const char *why_word(enum work_why why)
 
 static void say_hold(const struct why_view *v, struct sbuf *out)
 {
-	say_held(v->work, out);
+	say_held(v->work, v->now_ms, out);
 }
 
 static void say_not_before(const struct why_view *v, struct sbuf *out)
@@ -353,7 +357,7 @@ static bool counts_too(const struct why_view *v, const struct work *other, size_
 	enum limit_scope scope = work->hit.scope;
 
 	(void)resource;
-	if (work->hit_server ? !other->pbs : other->queue != work->queue)
+	if (!other->counted.v[work->hit.of] || (work->hit_server ? !other->pbs : other->queue != work->queue))
 		return false;
 	return scope == LIMIT_TOTAL || (scope == LIMIT_PER_USER && streq(other->user, work->user)) ||
 	       (scope == LIMIT_PER_GROUP && streq(other->group, work->group));

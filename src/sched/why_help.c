@@ -36,6 +36,14 @@ static void help_stuck(const struct why_view *v, struct sbuf *out)
 	sbuf_adds(out, "` gives it up");
 }
 
+static void help_not_before(const struct why_view *v, struct sbuf *out)
+{
+	begin(out);
+	sbuf_adds(out, "`kubectl annotate ");
+	say_source(v, 0, out);
+	sbuf_adds(out, " " NOT_BEFORE_ANNOTATION "-` lets it start earlier");
+}
+
 static void help_held(const struct why_view *v, struct sbuf *out)
 {
 	/* No command knows of the system's: whoever set it takes the whole annotation away. */
@@ -59,6 +67,7 @@ static void help_held(const struct why_view *v, struct sbuf *out)
 	} else if (holds & HOLD_AFTER) {
 		begin(out);
 		sbuf_adds(out, "it goes on by itself when what it waits for has ended as it asked");
+		sbuf_adds(out, v->work->not_before_ms > v->now_ms ? " and its time has come" : "");
 	}
 	if (holds & HOLD_SLOT) {
 		begin(out);
@@ -68,14 +77,8 @@ static void help_held(const struct why_view *v, struct sbuf *out)
 		begin(out);
 		sbuf_addf(out, "`stoker events` shows why pods of it could not be made");
 	}
-}
-
-static void help_not_before(const struct why_view *v, struct sbuf *out)
-{
-	begin(out);
-	sbuf_adds(out, "`kubectl annotate ");
-	say_source(v, 0, out);
-	sbuf_adds(out, " " NOT_BEFORE_ANNOTATION "-` lets it start earlier");
+	if (v->work->not_before_ms > v->now_ms)
+		help_not_before(v, out);
 }
 
 /* ---- queues ---- */
@@ -180,12 +183,13 @@ static void help_quota(const struct why_view *v, struct sbuf *out)
 	begin(out);
 	sbuf_adds(out, v->work->quota.what == QUOTA_COHORT ? "it goes on when other work of the cohort ends"
 							   : "it goes on when other work of the queue ends");
+	/* With more of it, or elsewhere, it would wait too. */
+	if (world_room(v->world, v->work, v->now_ms, work_end(v->work, v->now_ms), true) < work_needs(v->work))
+		return;
 	begin(out);
 	sbuf_addf(out, "an admin raises spec.%s of queue %s",
 		  v->work->quota.what == QUOTA_BORROWED ? "borrowingLimit" : "quota", q->name);
-	/* Elsewhere it would wait too. */
-	if (world_room(v->world, v->work, v->now_ms, work_end(v->work, v->now_ms), true) >= work_needs(v->work))
-		help_move(v, out);
+	help_move(v, out);
 }
 
 /* ---- room ---- */
@@ -254,6 +258,21 @@ static bool help_closed(const struct why_view *v, struct shape *sh, struct sbuf 
 	return true;
 }
 
+/* Nodes that do not take it would make enough. */
+static bool help_refusing(const struct why_view *v, struct shape *sh, struct sbuf *out)
+{
+	int64_t most = too_few_places(v, sh);
+
+	if (!most)
+		return false;
+	begin(out);
+	sbuf_addf(out,
+		  "ask for at most %lld %s instead of %zu; or `kubectl describe nodes` shows the labels and taints of "
+		  "the others",
+		  (long long)most, most == 1 ? "pod" : "pods", v->work->size);
+	return true;
+}
+
 /* Whether it is GPUs that it waits for, or they too. */
 static bool lacks_gpus(const struct why_view *v, struct shape *sh)
 {
@@ -273,11 +292,11 @@ static void help_no_room(const struct why_view *v, struct sbuf *out)
 	struct shape *sh = shape_in_need(v->world, v->work);
 	const char *missing = missing_property(v);
 
-	if (!missing && sh && lacks_nodes(v, sh) && help_closed(v, sh, out))
+	if (!missing && sh && (lacks_nodes(v, sh) || say_too_much(v, &ignored)) && help_closed(v, sh, out))
 		return;
 	if (missing)
 		help_property(v, missing, out);
-	else if (gang)
+	else if (gang && sh && !help_refusing(v, sh, out))
 		help_fewer(v, out);
 	else if (sh)
 		help_ask_less(v, sh, out);
@@ -315,6 +334,17 @@ static bool wants_shared(const struct why_view *v)
 	return false;
 }
 
+/* Whether it wants GPUs of a model, or with memory, that none has. */
+static bool names_no_card(const struct why_view *v)
+{
+	const struct work *work = v->work;
+
+	for (size_t i = 0; i < work->n; i++)
+		if (!space_has_card(world_space(v->world), work->members[i].seat.shape))
+			return true;
+	return false;
+}
+
 /* By what an admin wrote on every node, not by its size. */
 static bool refused_by_all(const struct why_view *v)
 {
@@ -337,6 +367,11 @@ static void help_impossible(const struct why_view *v, struct sbuf *out)
 		begin(out);
 		sbuf_adds(out, "an admin: `stoker serve --share-gpus 0,1` (or all) says which GPUs pods may share; or "
 			       "ask for whole GPUs (nvidia.com/gpu)");
+		return;
+	}
+	if (names_no_card(v)) {
+		begin(out);
+		sbuf_adds(out, "`stoker gpus` shows which GPUs there are");
 		return;
 	}
 	if (!too_many && refused_by_all(v)) {

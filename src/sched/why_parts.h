@@ -56,6 +56,9 @@ void say_block(const struct block *b, const struct work *work, int64_t now_ms, s
 bool lacks_nodes(const struct why_view *v, struct shape *sh);
 /* All its members ask for the same. */
 bool members_alike(const struct work *work);
+/* Of a gang whose pods are alike: for how many nodes that take them have room when they are empty, if that is too few;
+ * 0: it is enough, or cannot be told. */
+int64_t too_few_places(const struct why_view *v, const struct shape *sh);
 /* A property that its queue's nodes must have and no node has, or NULL. */
 const char *missing_property(const struct why_view *v);
 void say_impossible(const struct why_view *v, struct sbuf *out);

@@ -19,7 +19,8 @@ static bool has_some(const struct why_view *v, const struct work *other, size_t 
 
 static void say_free(const struct shortage *s, struct sbuf *out)
 {
-	bool plural = s->resource == RESOURCE_GPU || s->resource == RESOURCE_CPU || s->resource == RESOURCE_PODS;
+	bool plural = s->resource == RESOURCE_GPU || s->resource == RESOURCE_CPU || s->resource == RESOURCE_PODS ||
+		      s->resource == RESOURCE_GPU_MEMORY;
 	int64_t one = s->resource == RESOURCE_CPU ? 1000 : 1;
 
 	if (!s->most) {
@@ -28,6 +29,7 @@ static void say_free(const struct shortage *s, struct sbuf *out)
 	}
 	sbuf_adds(out, s->nodes > 1 ? ", the best has " : ", ");
 	space_number_text(s->resource, s->most, out);
+	sbuf_adds(out, s->resource == RESOURCE_GPU_MEMORY ? " MiB" : "");
 	sbuf_adds(out, s->nodes > 1 ? " free" : plural && s->most != one ? " are free" : " is free");
 }
 
@@ -168,13 +170,16 @@ static size_t main_resource(const struct work *work)
 	return work_wants(work, RESOURCE_GPU) ? RESOURCE_GPU : RESOURCE_CPU;
 }
 
+/* Of all nodes, or, if the others would be enough, of those that are open. */
 static void say_all_need(const struct why_view *v, size_t resource, int64_t have, struct sbuf *out)
 {
 	const struct space *space = world_space(v->world);
+	bool open = have < space_whole(space, resource);
 
 	sbuf_adds(out, "needs ");
 	space_amount_text(space, resource, work_wants(v->work, resource), out);
-	sbuf_addf(out, " for its %zu pods at once, all nodes together have ", v->work->size);
+	sbuf_addf(out, " for its %zu pods at once, %s together have ", v->work->size,
+		  open ? "the nodes that take pods now" : "all nodes");
 	space_number_text(resource, have, out);
 }
 
@@ -192,13 +197,30 @@ bool say_too_much(const struct why_view *v, struct sbuf *out)
 	return false;
 }
 
-/* There is room for some of it. */
+int64_t too_few_places(const struct why_view *v, const struct shape *sh)
+{
+	int64_t most = members_alike(v->work) ? space_holds(world_space(v->world), sh) : 0;
+
+	return most < (int64_t)v->work->size ? most : 0;
+}
+
+/* No pod of it finds room, for lack of what it is mainly about. */
+static bool lacks_main(const struct why_view *v, struct shape *sh)
+{
+	struct shortage s;
+
+	world_shortage(v->world, v->work, sh, v->now_ms, false, &s);
+	return members_alike(v->work) && s.what == SHORT_OF_AMOUNT && s.resource == main_resource(v->work);
+}
+
+/* How much room there is for it; if nodes would be too few even when they are empty, so many places they have. */
 static size_t say_part(const struct why_view *v, size_t room, struct sbuf *out)
 {
 	const struct work *work = v->work;
 	size_t resource = main_resource(work);
 	bool alike = members_alike(work);
 	int64_t each = shape_wants(work->members[0].seat.shape, resource);
+	int64_t most = too_few_places(v, work->members[0].seat.shape);
 
 	sbuf_addf(out, "needs room for %zu pods at once", work->size);
 	if (alike ? each : work_wants(work, resource)) {
@@ -206,7 +228,14 @@ static size_t say_part(const struct why_view *v, size_t room, struct sbuf *out)
 		space_amount_text(world_space(v->world), resource, alike ? each : work_wants(work, resource), out);
 		sbuf_adds(out, alike ? " each" : " in all)");
 	}
-	sbuf_addf(out, ", there is room for %zu", room);
+	if (most) {
+		sbuf_addf(out, ", and nodes that take such pods have room for %lld when they are empty",
+			  (long long)most);
+		return SIZE_MAX;
+	}
+	sbuf_adds(out, room ? ", there is room for " : ", there is room for none");
+	if (room)
+		sbuf_addf(out, "%zu", room);
 	return resource;
 }
 
@@ -215,16 +244,17 @@ void say_no_room(const struct why_view *v, struct sbuf *out)
 	const struct work *work = v->work;
 	size_t room = world_room(v->world, work, v->now_ms, TIME_UNKNOWN, false);
 	struct shape *sh = shape_in_need(v->world, work);
+	bool gang = work->size > 1 && !work_has_begun(work);
 	size_t resource = SIZE_MAX;
 
 	if (say_too_much(v, out))
 		return;
 	if (work_has_begun(work))
 		sbuf_addf(out, "%zu of its %zu pods run; another ", work->nseated, work->n);
-	if (room && work->size > 1 && !work_has_begun(work))
+	if (gang && (room || (sh && lacks_main(v, sh))))
 		resource = say_part(v, room, out);
 	else if (sh)
-		resource = say_shortage(v, sh, work->size > 1 && !work_has_begun(work) ? "a pod of it " : "", out);
+		resource = say_shortage(v, sh, gang ? "a pod of it " : "", out);
 	if (world_budgets_forbid(v->world, v->work, v->now_ms))
 		sbuf_adds(out, "; a PodDisruptionBudget protects the work of a lower priority that could make room");
 	/* Nobody's end brings nodes, or neighbours. */

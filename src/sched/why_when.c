@@ -17,6 +17,7 @@ struct holders {
 	struct work *next; /* ends first, or then */
 	int64_t next_ms;
 	const struct work *endless; /* the first that has no walltime */
+	const struct work *late;    /* the first that should have ended long ago */
 	size_t nendless, n;
 };
 
@@ -31,7 +32,8 @@ static bool see_holder(void *arg, struct work *work)
 	if (end_ms == TIME_UNKNOWN) {
 		h->endless = h->endless ? h->endless : work;
 		h->nendless++;
-		/* What should have ended long ago promises nothing. */
+	} else if (work_ends_by(work, h->v->now_ms) == TIME_UNKNOWN) {
+		h->late = h->late ? h->late : work;
 	} else if (end_ms > h->v->now_ms &&
 		   (!h->next || end_ms == h->by_ms || (h->next_ms != h->by_ms && end_ms < h->next_ms))) {
 		h->next = work;
@@ -143,12 +145,17 @@ static void say_unknown(const struct why_view *v, const struct holders *h, struc
 {
 	const struct block *block = endless_block(v);
 
-	if (!h->nendless && !v->foretold)
+	if (!h->nendless && !h->late && !v->foretold)
 		return;
 	sbuf_adds(out, "; when it can start is not known");
 	if (h->nendless) {
 		sbuf_adds(out, ": ");
 		say_endless(v, h, out);
+	} else if (h->late) {
+		sbuf_adds(out, ": ");
+		say_other(v, h->late, out);
+		sbuf_adds(out, " should have ended by ");
+		say_time(work_end(h->late, h->late->started_ms), v->now_ms, out);
 	} else if (v->behind) {
 		sbuf_adds(out, ": ");
 		say_other(v, v->behind, out);

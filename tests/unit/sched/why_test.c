@@ -327,6 +327,7 @@ TEST("why: a gang larger than the empty machine can never start; one that waits 
 	add(&l, &(struct job){ .name = "six", .pods = 6, .gpus = 1 });
 	add(&l, &(struct job){ .name = "four", .pods = 4, .gpus = 1 });
 	jsonx_set_new(away, "spec.unschedulable", json_true());
+	json_array_set(l.nodes, 1, away);
 	world_set_node(l.w, away);
 	pass(&l);
 	CHECK_STR(ask(&l, "six"),
@@ -334,7 +335,109 @@ TEST("why: a gang larger than the empty machine can never start; one that waits 
 		  "start here | ask for at most 4 pods instead of 6; or `stoker describe node/NAME` shows what a node "
 		  "has");
 	CHECK(strstr(ask(&l, "four"), "never") == NULL);
-	CHECK(strstr(ask(&l, "four"), "needs 4 GPUs for its 4 pods at once, all nodes together have 2") != NULL);
+	CHECK_STR(ask(&l, "four"),
+		  "second in queue batch; needs 4 GPUs for its 4 pods at once, the nodes that take pods now together "
+		  "have 2 | an admin: `stoker drain n1 --undo` lets pods start on node n1 again");
+	jsonx_set_new(away, "spec.unschedulable", json_false());
+	jsonx_set_new(away, "spec.taints", json_pack("[{s:s,s:s}]", "key", "lab", "effect", "NoSchedule"));
+	world_set_node(l.w, away);
+	pass(&l);
+	CHECK_STR(ask(&l, "four"),
+		  "second in queue batch; needs room for 4 pods at once with 1 GPU each, and nodes that take such pods "
+		  "have room for 2 when they are empty | ask for at most 2 pods instead of 4; or `kubectl describe "
+		  "nodes` shows the labels and taints of the others; or `stoker gpus` shows who has the GPUs");
+	lab_done(&l);
+}
+
+TEST("why: a gang of which no pod has room says how many it needs room for")
+{
+	struct lab l = lab_new(2, 2, "64");
+
+	add(&l, &(struct job){ .name = "all", .pods = 2, .gpus = 2, .minutes = 30 });
+	pass(&l);
+	add(&l, &(struct job){ .name = "four", .pods = 4, .gpus = 1, .minutes = 30 });
+	pass(&l);
+	CHECK_STR(ask(&l, "four"),
+		  "first in queue batch; needs room for 4 pods at once with 1 GPU each, there is room for none; job "
+		  "all ends by 10:30 at the latest, expected start 10:30 | `stoker gpus` shows who has the GPUs");
+	lab_done(&l);
+}
+
+TEST("why: what is held until it is released, and a time has come, says both")
+{
+	struct lab l = lab_new(1, 2, "64");
+
+	add(&l, &(struct job){ .name = "a",
+			       .gpus = 1,
+			       .holds = HOLD_USER | HOLD_AFTER,
+			       .after = "waits until job/p has succeeded",
+			       .not_before = T0 + 60 * MINUTE });
+	pass(&l);
+	CHECK_STR(ask(&l, "a"),
+		  "in queue batch; held by its user; waits until job/p has succeeded; not to start before 11:00 | "
+		  "`stoker release pod/a -n lab` releases it; or it goes on by itself when what it waits for has ended "
+		  "as it asked and its time has come; or `kubectl annotate pod/a -n lab stoker.dev/not-before-` lets "
+		  "it start earlier");
+	l.now += 61 * MINUTE;
+	CHECK(!strstr(ask(&l, "a"), "11:00"));
+	lab_done(&l);
+}
+
+TEST("why: what is late by long promises nothing")
+{
+	struct lab l = lab_new(1, 2, "64");
+
+	add(&l, &(struct job){ .name = "a", .gpus = 2, .minutes = 30 });
+	pass(&l);
+	add(&l, &(struct job){ .name = "b", .gpus = 2, .minutes = 30 });
+	pass(&l);
+	/* A moment late, because it is still ending. */
+	l.now += 31 * MINUTE;
+	CHECK_STR(ask(&l, "b"), "first in queue batch; needs 2 GPUs on one node, none is free, expected to start at "
+				"any moment | `stoker gpus` shows who has the GPUs");
+	/* As when somebody has set the clock: the node goes on counting. */
+	l.now += 60 * MINUTE;
+	world_touch(l.w);
+	pass(&l);
+	CHECK_STR(ask(&l, "a"), "runs since 10:00; it should have ended by 10:30 | ");
+	CHECK_STR(ask(&l, "b"), "first in queue batch; needs 2 GPUs on one node, none is free; when it can start is "
+				"not known: job a should have ended by 10:30 | `stoker gpus` shows who has the GPUs");
+	lab_done(&l);
+}
+
+TEST("why: only who has what a limit counts stands in the way, and only help that helps is advised")
+{
+	struct lab l = lab_new(1, 4, "64");
+
+	add_queue(&l, "few", "{'limits':{'total':{'gpus':2}}}");
+	add_queue(&l, "a", "{'cohort':'c','quota':{'gpus':2}}");
+	add_queue(&l, "b", "{'cohort':'c','quota':{'gpus':2}}");
+	add(&l, &(struct job){ .name = "one", .gpus = 2, .queue = "few" });
+	add(&l, &(struct job){ .name = "none", .minutes = 10, .queue = "few" });
+	add(&l, &(struct job){ .name = "two", .gpus = 1, .queue = "few" });
+	add(&l, &(struct job){ .name = "x", .gpus = 2, .minutes = 10, .queue = "a" });
+	add(&l, &(struct job){ .name = "y", .gpus = 3, .minutes = 10, .queue = "b" });
+	pass(&l);
+	CHECK_STR(ask(&l, "two"),
+		  "first in queue few; queue few allows 2 GPUs in all, 2 in use and this needs 1; when it can start is "
+		  "not known: job one, which stands in the way, has no walltime | it goes on when other work of the "
+		  "queue ends");
+	/* The machine has no room either. */
+	CHECK_STR(ask(&l, "y"),
+		  "first in queue b; cohort c has 4 GPUs in all, of which 2 are in use, and this needs 3; job x ends "
+		  "by 10:10 at the latest; when it can start is not known | it goes on when other work of the cohort "
+		  "ends");
+	lab_done(&l);
+}
+
+TEST("why: cards that no node has, and parts of cards")
+{
+	struct lab l = lab_new(1, 2, "64");
+
+	add(&l, &(struct job){ .name = "a", .gpus = 1, .model = "h100" });
+	pass(&l);
+	CHECK_STR(ask(&l, "a"), "first in queue batch; needs 1 GPU of model h100, and no node has such: it can never "
+				"start here | `stoker gpus` shows which GPUs there are");
 	lab_done(&l);
 }
 
