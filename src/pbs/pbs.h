@@ -22,6 +22,7 @@ struct terminal_told;
 struct pbs_join {
 	const char *path; /* of exec or attach, with terminal_query() */
 	bool in, tty;
+	bool patient;               /* a container that does not run yet is waited for */
 	struct terminal_told *told; /* is kept up; or NULL */
 	/* afterwards */
 	bool over;

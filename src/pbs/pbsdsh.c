@@ -2,7 +2,7 @@
 /* pbsdsh.c - runs a program on the nodes of the job that it is called in
  *
  * Each is an exec into the job's pod on that node: in the job's control group, as its user, with its environment.  What
- * they print comes here.
+ * they print comes here.  The script may run before the job's other pods do, or are known to: they are waited for.
  */
 #include <getopt.h>
 #include <signal.h>
@@ -135,7 +135,7 @@ static int run_some(struct dsh *d, size_t first, size_t n, struct err *e)
 	for (size_t i = 0; i < n && r == 0; i++) {
 		paths[i] = SBUF(LIMIT_URL);
 		r = address(d, &d->tasks[first + i], &paths[i], e);
-		joins[i] = (struct pbs_join){ .path = paths[i].p, .e = ERR_INIT };
+		joins[i] = (struct pbs_join){ .path = paths[i].p, .patient = true, .e = ERR_INIT };
 		if (d->verbose)
 			fprintf(stderr, "pbsdsh: spawned task %zu on %s\n", first + i, d->tasks[first + i].pod);
 	}

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "client/client.h"
@@ -14,6 +15,9 @@
 #include "client/terminal.h"
 #include "pbs/log_rest.h"
 #include "pbs/pbs.h"
+
+#define AGAIN_MS    200
+#define PATIENCE_MS (300 * 1000) /* an image may still have to come */
 
 struct remote {
 	void *socket; /* pbs_door_socket's, if the server is here, */
@@ -111,15 +115,6 @@ static int remote_stream(void *self, const char *path, int *ret_code, bool (*pie
 
 /* ---- a terminal ---- */
 
-static void on_session_end(void *arg, int code, const struct err *e)
-{
-	struct pbs_join *j = arg;
-
-	j->over = true;
-	j->status = code;
-	j->e = *e;
-}
-
 /* A client with a loop, also where the socket has served so far. */
 static int client_here(struct remote *r, struct err *e)
 {
@@ -157,6 +152,54 @@ static void listen_to(struct remote *r, struct listener *l, bool on)
 			loop_forget_signal(r->loop, signals[i], l);
 }
 
+/* One of those that are joined. */
+struct session {
+	struct remote *remote;
+	struct pbs_join *join;
+	struct terminal *terminal;
+	struct loop_timer again;
+	int64_t give_up_ms;
+};
+
+/* In the words of Kubernetes, and ours. */
+static bool runs_not_yet(const struct session *s, const struct err *e)
+{
+	return s->join->patient && e->kind != ERR_NONE && strstr(e->text, "container not found") &&
+	       clock_mono_ms() < s->give_up_ms;
+}
+
+static void on_session_end(void *arg, int code, const struct err *e)
+{
+	struct session *s = arg;
+
+	if (runs_not_yet(s, e)) {
+		loop_timer_set(s->remote->loop, &s->again, AGAIN_MS);
+		return;
+	}
+	s->join->over = true;
+	s->join->status = code;
+	s->join->e = *e;
+}
+
+static void session_begin(void *arg)
+{
+	struct session *s = arg;
+	struct pbs_join *j = s->join;
+	struct terminal_wants wants = {
+		.path = j->path, .in = j->in, .tty = j->tty, .told = j->told, .ended = on_session_end, .arg = s
+	};
+
+	terminal_free(TAKE(s->terminal));
+	j->over = terminal_new(s->remote->client, &wants, &s->terminal, &j->e) < 0;
+}
+
+static void session_end(struct session *s)
+{
+	s->join->cut = s->join->in && s->terminal && !terminal_input_is_over(s->terminal);
+	terminal_free(s->terminal);
+	loop_timer_done(&s->again);
+}
+
 static bool all_over(const struct pbs_join *joins, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -170,30 +213,25 @@ static int remote_join(void *self, struct pbs_join *joins, size_t n, bool (*sign
 {
 	struct remote *r = self;
 	struct listener listener = { .signal = signal, .arg = arg };
-	struct terminal **terminals;
+	struct session *sessions;
 
 	if (client_here(r, e) < 0)
 		return -1;
-	terminals = xcalloc(n + 1, sizeof(struct terminal *));
+	sessions = xcalloc(n + 1, sizeof(*sessions));
 	for (size_t i = 0; i < n; i++) {
-		struct terminal_wants wants = { .path = joins[i].path,
-						.in = joins[i].in,
-						.tty = joins[i].tty,
-						.told = joins[i].told,
-						.ended = on_session_end,
-						.arg = &joins[i] };
-
-		joins[i].over = terminal_new(r->client, &wants, &terminals[i], &joins[i].e) < 0;
+		sessions[i] = (struct session){ .remote = r,
+						.join = &joins[i],
+						.again = { .fire = session_begin, .arg = &sessions[i] },
+						.give_up_ms = clock_mono_ms() + PATIENCE_MS };
+		session_begin(&sessions[i]);
 	}
 	listen_to(r, &listener, true);
 	while (!listener.stop && !all_over(joins, n))
 		loop_turn(r->loop, false);
 	listen_to(r, &listener, false);
-	for (size_t i = 0; i < n; i++) {
-		joins[i].cut = joins[i].in && terminals[i] && !terminal_input_is_over(terminals[i]);
-		terminal_free(terminals[i]);
-	}
-	free(terminals);
+	for (size_t i = 0; i < n; i++)
+		session_end(&sessions[i]);
+	free(sessions);
 	return 0;
 }
 
