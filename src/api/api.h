@@ -55,7 +55,9 @@ struct api_request {
 	const char *name;        /* NULL for collections */
 	/* writes */
 	const json_t *seen; /* the object as a cache of this process has it; NULL: unknown */
-	json_t *body;       /* decoded body, borrowed; may be changed */
+	struct str
+		managers; /* write_store(): text of metadata.managedFields, which the objects are without; or empty */
+	json_t *body;     /* decoded body, borrowed; may be changed */
 	enum patch_type patch;
 	bool dry_run;
 	bool force;                /* apply: take fields over */

@@ -11,6 +11,7 @@
 #include "api/verbs.h"
 #include "base/clock.h"
 #include "base/jsonx.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "kinds/budget.h"
 
@@ -127,6 +128,7 @@ static json_t *unbound_copy(const json_t *old)
 int bind_pod(struct api *api, struct api_request *req, struct api_result *ret, struct err *e)
 {
 	struct status_subject about = { req->kind, req->name };
+	auto_sbuf struct sbuf managers = SBUF(LIMIT_OBJECT);
 	json_auto_t *old = NULL;
 	json_auto_t *obj = NULL;
 	const char *node;
@@ -136,9 +138,10 @@ int bind_pod(struct api *api, struct api_request *req, struct api_result *ret, s
 	node = jsonx_str_or(req->body, "target.name", "");
 	if (!*node)
 		return err_cause(e, CAUSE_REQUIRED, "target.name", "Required value");
-	if (verb_load_seen(api, req, &old, e) < 0 || check_seen(req->name, req->body, old, e) < 0 ||
+	if (verb_load_seen(api, req, &old, &managers, e) < 0 || check_seen(req->name, req->body, old, e) < 0 ||
 	    check_unbound(req->name, old, e) < 0)
 		return -1;
+	req->managers = sbuf_str(&managers);
 	obj = unbound_copy(old);
 	if (merge_annotations(req, obj, old, e) < 0)
 		return -1;
@@ -146,6 +149,7 @@ int bind_pod(struct api *api, struct api_request *req, struct api_result *ret, s
 	set_condition(obj, json_pack("{s:s, s:s, s:n}", "type", "PodScheduled", "status", "True", "lastProbeTime"));
 	if (write_store(api, req, old, obj, 201, ret, e) < 0)
 		return -1;
+	req->managers = (struct str){ "", 0 };
 	json_decref(ret->object);
 	ret->object = status_success(&about, NULL);
 	ret->text_of = NULL;

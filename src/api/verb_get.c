@@ -19,29 +19,19 @@ int verb_load(struct api *api, const struct kind *k, const char *ns, const char 
 	return store_get(api_store(api), kind, ns, name, &r, e) < 0 ? -1 : object_parse(r.body, ret, e);
 }
 
-/* Caches leave managedFields out and share everything else: only those have to be read.  NULL: it has changed. */
-static json_t *complete_seen(const struct kind *k, const json_t *seen, const struct record *r)
+/* Caches leave managedFields out and have everything else.  False: it has changed. */
+static bool is_seen(const struct kind *k, const json_t *seen, const struct record *r, struct str *ret_managers)
 {
-	json_t *managers = NULL;
-	json_t *obj = NULL;
 	char rv[24];
 
 	snprintf(rv, sizeof(rv), "%lld", (long long)r->rv);
-	if (!write_may_share(k) || !str_same(jsonx_str(seen, "metadata.resourceVersion"), rv) ||
-	    !json_read_member(r->body, "metadata", "managedFields", &managers))
-		return NULL;
-	obj = object_at_rest(seen);
-	if (managers) {
-		json_t *meta = json_copy(json_object_get(obj, "metadata"));
-
-		json_object_set_new(meta, "managedFields", managers);
-		json_object_set_new(obj, "metadata", meta);
-	}
-	return obj;
+	return write_may_share(k) && str_same(jsonx_str(seen, "metadata.resourceVersion"), rv) &&
+	       json_find_member(r->body, "metadata", "managedFields", ret_managers);
 }
 
-int verb_load_seen(struct api *api, const struct api_request *req, json_t **ret, struct err *e)
+int verb_load_seen(struct api *api, const struct api_request *req, json_t **ret, struct sbuf *managers, struct err *e)
 {
+	struct str text;
 	struct record r;
 	int kind;
 
@@ -49,9 +39,11 @@ int verb_load_seen(struct api *api, const struct api_request *req, json_t **ret,
 		if (api_store_kind(api, req->kind, &kind, e) < 0 ||
 		    store_get(api_store(api), kind, req->ns, req->name, &r, e) < 0)
 			return -1;
-		*ret = complete_seen(req->kind, req->seen, &r);
-		if (*ret)
+		if (is_seen(req->kind, req->seen, &r, &text)) {
+			sbuf_add(managers, text.p, text.n);
+			*ret = object_at_rest(req->seen);
 			return 0;
+		}
 	}
 	return verb_load(api, req->kind, req->ns, req->name, ret, e);
 }

@@ -14,8 +14,9 @@ int verb_authorize(struct api *api, const struct api_request *req, struct err *e
 
 /* The stored object of a request, decoded, in the stored form; ERR_NOT_FOUND without text. */
 int verb_load(struct api *api, const struct kind *k, const char *ns, const char *name, json_t **ret, struct err *e);
-/* The same, by way of what the caller has seen if it is still that. */
-int verb_load_seen(struct api *api, const struct api_request *req, json_t **ret, struct err *e);
+/* The same, by way of what the caller has seen if it is still that: then it is without metadata.managedFields, and
+ * their text is appended to `managers`. */
+int verb_load_seen(struct api *api, const struct api_request *req, json_t **ret, struct sbuf *managers, struct err *e);
 
 /* Second half of create: obj is decoded and in the request's version.  `applied`: managedFields are already right. */
 int write_new(struct api *api, struct api_request *req, json_t *obj, bool applied, struct api_result *ret,

@@ -495,6 +495,8 @@ static void deliver(struct watcher *w, const struct change *ch, struct line_cach
 	ev.obj = streq(ev.type, "DELETED") ? ch->old : ch->obj;
 	if (ev.obj == ch->obj)
 		ev.body = ch->body;
+	if (ch->lean)
+		ev.managers = ch->body;
 	if (w->sink.object) {
 		send_object(w, &ev, &cache->object);
 		return;

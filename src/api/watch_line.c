@@ -9,6 +9,7 @@
 #include "api/object.h"
 #include "api/status.h"
 #include "base/clock.h"
+#include "base/json_read.h"
 #include "base/jsonx.h"
 #include "base/mem.h"
 
@@ -21,6 +22,23 @@ static json_t *with_revision(const json_t *obj, int64_t rv)
 	json_object_set_new(meta, "resourceVersion", jsonx_stringf("%lld", (long long)rv));
 	json_object_set_new(copy, "metadata", meta);
 	return copy;
+}
+
+/* With the metadata.managedFields of that text. */
+static json_t *with_managers(json_t *obj, struct str text)
+{
+	json_t *meta = json_copy(json_object_get(obj, "metadata"));
+	json_t *whole = json_copy(obj);
+	json_t *managers = NULL;
+	struct err e = ERR_INIT;
+	struct str found;
+
+	json_decref(obj);
+	if (json_find_member(text, "metadata", "managedFields", &found) && found.n &&
+	    jsonx_parse(found.p, found.n, NULL, NULL, &managers, &e) == 0)
+		json_object_set_new(meta, "managedFields", managers);
+	json_object_set_new(whole, "metadata", meta);
+	return whole;
 }
 
 static json_t *table_doc(const struct watch_shape *s, const json_t *obj, int64_t rv, bool first)
@@ -58,6 +76,8 @@ void watch_line(const struct watch_shape *s, const struct watch_event *ev, bool 
 		return;
 	}
 	obj = deleted ? with_revision(ev->obj, ev->rv) : json_incref((json_t *)ev->obj);
+	if (ev->managers.n)
+		obj = with_managers(obj, ev->managers);
 	obj = object_for_version(s->kind, obj);
 	if (s->form == WATCH_TABLE)
 		add_json_event(ev->type, table_doc(s, obj, ev->rv, first), out);

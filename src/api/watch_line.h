@@ -10,7 +10,8 @@ struct watch_event {
 	const char *type; /* ADDED, MODIFIED, DELETED */
 	const json_t *obj;
 	struct str body;
-	int64_t rv; /* of the event: for DELETED not that of the object */
+	int64_t rv;          /* of the event: for DELETED not that of the object */
+	struct str managers; /* text that has metadata.managedFields if obj is without them (struct change); or empty */
 };
 
 struct watch_shape {

@@ -72,8 +72,8 @@ int write_store(struct api *api, struct api_request *req, json_t *old, json_t *o
 	if (!req->dry_run) {
 		if (api_store_kind(api, req->kind, &kind, e) < 0)
 			return -1;
-		if (store_put(api_store(api), kind, jsonx_str_or(meta, "namespace", ""), jsonx_str_or(meta, "name", ""),
-			      rest, old, &rv, e) < 0)
+		if (store_put_lean(api_store(api), kind, jsonx_str_or(meta, "namespace", ""),
+				   jsonx_str_or(meta, "name", ""), rest, old, req->managers, &rv, e) < 0)
 			return -1;
 		text = store_last_text(api_store(api));
 		free(ret->text);

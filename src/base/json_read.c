@@ -274,13 +274,17 @@ static bool find_member(struct reader *r, const char *name, bool *ret_there)
 	return take(r, '}');
 }
 
-bool json_read_member(struct str text, const char *outer, const char *inner, json_t **ret)
+bool json_find_member(struct str text, const char *outer, const char *inner, struct str *ret)
 {
 	struct reader r = { .p = text.p, .end = text.p + text.n, .depth = LIMIT_JSON_DEPTH, .text = SBUF(text.n) };
 	bool there = false;
 	bool good = find_member(&r, outer, &there) && (!there || find_member(&r, inner, &there));
+	const char *begin = r.p;
 
-	*ret = good && there ? read_value(&r) : NULL;
+	*ret = (struct str){ "", 0 };
+	good = good && (!there || skip_value(&r));
+	if (good && there)
+		*ret = (struct str){ begin, (size_t)(r.p - begin) };
 	sbuf_done(&r.text);
-	return good && (*ret || !there);
+	return good;
 }

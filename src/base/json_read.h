@@ -11,8 +11,8 @@
 /* The document, or NULL if it is wrong or has something unusual in it: then jansson decides, and finds the words. */
 json_t *json_read(const char *p, size_t n, unsigned max_depth);
 
-/* One member of an object within an object, such as metadata.managedFields, without reading the rest; NULL in *ret if
- * it is not there.  For text that was checked when it was taken in; false if it has something unusual in it. */
-bool json_read_member(struct str text, const char *outer, const char *inner, json_t **ret);
+/* The text of one member of an object within an object, such as metadata.managedFields, without reading the rest; empty
+ * if it is not there.  For text that was checked when it was taken in; false if it has something unusual in it. */
+bool json_find_member(struct str text, const char *outer, const char *inner, struct str *ret);
 
 #endif

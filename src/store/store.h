@@ -99,6 +99,10 @@ int store_history(struct store *s, int kind, int64_t since, bool (*fn)(void *arg
  * full, I/O) undoes the whole turn: see store_after. */
 int store_put(struct store *s, int kind, const char *ns, const char *name, json_t *obj, json_t *old, int64_t *ret_rv,
 	      struct err *e);
+/* The same for an object, and an old one, without metadata.managedFields, by who has only their text: it goes into the
+ * stored text as it is. */
+int store_put_lean(struct store *s, int kind, const char *ns, const char *name, json_t *obj, json_t *old,
+		   struct str managers, int64_t *ret_rv, struct err *e);
 int store_delete(struct store *s, int kind, const char *ns, const char *name, json_t *old, int64_t *ret_rv,
 		 struct err *e);
 
@@ -132,6 +136,7 @@ struct change {
 	json_t *obj;     /* new state; NULL for STORE_DELETED */
 	json_t *old;     /* state before; NULL for STORE_CREATED */
 	struct str body; /* text of obj (or of old for STORE_DELETED) */
+	bool lean;       /* obj and old lack metadata.managedFields: those of the text are those of both */
 };
 struct store_subscriber {
 	void (*fn)(void *arg, const struct change *changes, size_t n);

@@ -110,15 +110,41 @@ static int check_put(struct store *s, int kind, json_t *obj, struct err *e)
 	return 0;
 }
 
+static void dump_with_managers(const json_t *obj, struct str managers, struct sbuf *out)
+{
+	const char *key;
+	json_t *v;
+	char sep = '{';
+
+	json_object_foreach ((json_t *)obj, key, v) {
+		sbuf_addc(out, sep);
+		sbuf_add_json_string(out, key, strlen(key));
+		sbuf_addc(out, ':');
+		jsonx_dump(v, out);
+		sep = ',';
+		if (!streq(key, "metadata") || out->over)
+			continue;
+		/* Within its braces, where there is a resourceVersion at least. */
+		out->n--;
+		sbuf_adds(out, ",\"managedFields\":");
+		sbuf_add(out, managers.p, managers.n);
+		sbuf_addc(out, '}');
+	}
+	sbuf_addc(out, '}');
+}
+
 /* The text with its new resourceVersion in it; ERR_TOO_LARGE has changed nothing. */
-static int make_text(json_t *obj, int64_t rv, struct sbuf *out, struct err *e)
+static int make_text(json_t *obj, struct str managers, int64_t rv, struct sbuf *out, struct err *e)
 {
 	char text[24];
 
 	snprintf(text, sizeof(text), "%lld", (long long)rv);
 	json_object_set_new(json_object_get(obj, "metadata"), "resourceVersion", json_string(text));
 	sbuf_init(out, LIMIT_OBJECT);
-	jsonx_dump(obj, out);
+	if (managers.n)
+		dump_with_managers(obj, managers, out);
+	else
+		jsonx_dump(obj, out);
 	if (!out->over)
 		return 0;
 	sbuf_done(out);
@@ -144,6 +170,12 @@ static bool is_leaving(const json_t *obj, const json_t *old)
 int store_put(struct store *s, int kind, const char *ns, const char *name, json_t *obj, json_t *old, int64_t *ret_rv,
 	      struct err *e)
 {
+	return store_put_lean(s, kind, ns, name, obj, old, (struct str){ "", 0 }, ret_rv, e);
+}
+
+int store_put_lean(struct store *s, int kind, const char *ns, const char *name, json_t *obj, json_t *old,
+		   struct str managers, int64_t *ret_rv, struct err *e)
+{
 	struct record r = { .rv = s->rv + 1, .kind = kind, .ns = ns, .name = name };
 	auto_sbuf struct sbuf text = { 0 };
 	int rc;
@@ -151,7 +183,7 @@ int store_put(struct store *s, int kind, const char *ns, const char *name, json_
 	if (check_put(s, kind, obj, e) < 0 || txn_begin(s, !is_leaving(obj, old), e) < 0)
 		return -1;
 	r.rv = s->rv + 1;
-	if (make_text(obj, r.rv, &text, e) < 0)
+	if (make_text(obj, managers, r.rv, &text, e) < 0)
 		return -1;
 	r.body = sbuf_str(&text);
 	r.op = old ? STORE_UPDATED : STORE_CREATED;
@@ -170,7 +202,8 @@ int store_put(struct store *s, int kind, const char *ns, const char *name, json_
 		return txn_fail(s, rc, "writing an object", e);
 	s->rv = r.rv;
 	sbuf_steal(&text);
-	recent_put(s, kind, r.rv, obj, r.body.n);
+	if (!managers.n)
+		recent_put(s, kind, r.rv, obj, r.body.n);
 	txn_changed(s, &(struct change){ .rv = r.rv,
 					 .kind = kind,
 					 .op = r.op,
@@ -178,7 +211,8 @@ int store_put(struct store *s, int kind, const char *ns, const char *name, json_
 					 .name = name,
 					 .obj = obj,
 					 .old = old,
-					 .body = r.body });
+					 .body = r.body,
+					 .lean = managers.n > 0 });
 	*ret_rv = r.rv;
 	return 0;
 }

@@ -361,7 +361,7 @@ TEST("a binding by way of what was seen of the pod stores the same, and an old s
 	for (int seen = 0; seen < 3; seen++) { /* nothing, the newest state, an older one */
 		struct server s = server_new();
 		struct api_request bind = server_request(&s, VERB_CREATE, "v1/pods", "default", "p");
-		json_auto_t *before = NULL, *then = NULL, *pod = NULL;
+		json_auto_t *before = NULL, *then = NULL, *pod = NULL, *whole = NULL;
 
 		server_do(&s, VERB_CREATE, "v1/pods", "default", NULL,
 			  "{'metadata':{'name':'p','annotations':{'a':'b'}},'spec':{'containers':[{'name':'c',"
@@ -371,6 +371,7 @@ TEST("a binding by way of what was seen of the pod stores the same, and an old s
 			json_decref(
 				sub(&s, VERB_PATCH, "v1/pods", "p", NULL, "{'metadata':{'annotations':{'a':'new'}}}"));
 		before = cached_pod(&s, "p");
+		whole = server_ask(&s, VERB_GET, "v1/pods", "default", "p", NULL);
 		bind.subresource = "binding";
 		bind.seen = seen ? then : NULL;
 		json_decref(server_call(&s, &bind,
@@ -381,6 +382,7 @@ TEST("a binding by way of what was seen of the pod stores the same, and an old s
 		CHECK_STR(jsonx_str(pod, "metadata.annotations.a"), seen == 2 ? "new" : "b");
 		CHECK_STR(jsonx_str(pod, "metadata.annotations.x"), "y");
 		CHECK_STR(jsonx_str(json_array_get(jsonx_at(pod, "status.conditions"), 0), "type"), "PodScheduled");
+		CHECK(json_equal(jsonx_at(pod, "metadata.managedFields"), jsonx_at(whole, "metadata.managedFields")));
 		CHECK(json_array_size(jsonx_at(pod, "metadata.managedFields")) > 0);
 		/* What was seen is as it was: others look at it too. */
 		CHECK_STR(jsonx_str(then, "spec.nodeName"), NULL);

@@ -19,6 +19,7 @@ struct reader {
 	int64_t last_rv;
 	struct watcher **stops; /* stopped at the first event, or NULL */
 	int nap_ms;             /* what each event takes it */
+	size_t managers;        /* of the last object's fields */
 };
 
 static void note(struct reader *r, const char *type, const json_t *obj)
@@ -35,6 +36,7 @@ static void note(struct reader *r, const char *type, const json_t *obj)
 			sbuf_addf(&r->seen, "%s%c%s", r->seen.n ? " " : "", marks[i].mark,
 				  jsonx_str_or(obj, "metadata.name", ""));
 	str_int64(jsonx_str_or(obj, "metadata.resourceVersion", ""), 1, INT64_MAX, &r->last_rv);
+	r->managers = json_array_size(jsonx_at(obj, "metadata.managedFields"));
 	if (r->nap_ms)
 		nanosleep(&(struct timespec){ .tv_nsec = r->nap_ms * 1000000L }, NULL);
 	if (r->stops && *r->stops) {
@@ -415,6 +417,54 @@ TEST("tables and partial metadata are watched in their own form")
 	CHECK_STR(seen(&r[1]), "+a +b");
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++)
 		reader_done(&r[i]);
+	server_done(&s);
+}
+
+/* Which stores the pod without having read who manages its fields. */
+static void bind_seen(struct server *s, const char *name)
+{
+	struct api_request bind = server_request(s, VERB_CREATE, "v1/pods", "default", name);
+	json_auto_t *seen = server_ask(s, VERB_GET, "v1/pods", "default", name, NULL);
+
+	json_object_del(json_object_get(seen, "metadata"), "managedFields");
+	bind.subresource = "binding";
+	bind.seen = seen;
+	json_decref(server_call(s, &bind, "{'target':{'name':'n'}}"));
+	CHECK_INT(s->code, 201);
+}
+
+TEST("a binding by what was seen shows watchers of every form who manages the pod's fields")
+{
+	static const struct {
+		enum watch_form form;
+		const char *fields, *events;
+	} rows[] = { { WATCH_JSON, NULL, "+p ~p" },
+		     { WATCH_PARTIAL, NULL, "+p ~p" },
+		     { WATCH_JSON, "spec.nodeName=", "+p -p" },
+		     { WATCH_JSON, "spec.nodeName!=", "+p" } };
+	struct server s = server_new();
+	struct reader r[ARRAY_SIZE(rows)] = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct api_request req = server_request(&s, VERB_WATCH, "v1/pods", "default", NULL);
+		struct watch_options o = plain;
+		struct selector *fields = NULL;
+
+		o.form = rows[i].form;
+		CHECK_INT(selector_parse_fields(rows[i].fields, req.kind, &fields, &s.e), 0);
+		req.field_sel = fields;
+		start_with(&s, &r[i], &req, &o, false);
+	}
+	server_settle(&s);
+	server_do(&s, VERB_CREATE, "v1/pods", "default", NULL,
+		  "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':'host'}]}}");
+	bind_seen(&s, "p");
+	server_settle(&s);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		CHECK_STR(seen(&r[i]), rows[i].events);
+		CHECK_INT(r[i].managers, 1);
+		reader_done(&r[i]);
+	}
 	server_done(&s);
 }
 

@@ -250,3 +250,39 @@ TEST("an object over the limit is refused and changes nothing")
 	CHECK(store_exists(f.s, f.pods, "a", "x"));
 	util_done(&f);
 }
+
+static void note_lean(void *arg, const struct change *changes, size_t n)
+{
+	int *lean = arg;
+
+	for (size_t i = 0; i < n; i++)
+		*lean += changes[i].lean;
+}
+
+TEST("an object without the managers of its fields is stored with their text")
+{
+	struct fixture f = util_new();
+	json_auto_t *obj = json_pack("{s:{s:s,s:s},s:s}", "metadata", "name", "a", "namespace", "x", "data", "new");
+	json_auto_t *old = json_pack("{s:{}}", "metadata");
+	json_auto_t *got = NULL;
+	int lean = 0;
+	struct store_subscriber sub = { .fn = note_lean, .arg = &lean };
+	struct record r;
+	int64_t rv;
+
+	util_put(&f, f.pods, "x", "a", "old");
+	store_subscribe(f.s, &sub);
+	CHECK_INT(store_put_lean(f.s, f.pods, "x", "a", obj, old, str_of("[{\"manager\":\"m\"}]"), &rv, &f.e), 0);
+	CHECK(!json_object_get(json_object_get(obj, "metadata"), "managedFields"));
+	/* Who reads it gets all of it. */
+	CHECK(!store_recent(f.s, f.pods, "x", "a"));
+	CHECK_INT(store_get(f.s, f.pods, "x", "a", &r, &f.e), 0);
+	CHECK_INT(jsonx_parse(r.body.p, r.body.n, NULL, NULL, &got, &f.e), 0);
+	CHECK_STR(jsonx_str(got, "data"), "new");
+	CHECK_STR(jsonx_str(got, "metadata.name"), "a");
+	CHECK_STR(jsonx_str(json_array_get(jsonx_at(got, "metadata.managedFields"), 0), "manager"), "m");
+	util_turn(&f);
+	CHECK_INT(lean, 1);
+	store_unsubscribe(f.s, &sub);
+	util_done(&f);
+}
