@@ -125,6 +125,14 @@ static bool is_recorded(const struct count *k, const struct pod_facts *p)
 	return !list_for(k, p);
 }
 
+/* Whether the stored status has all that the pods say. */
+static bool is_stored(const struct job_work *w)
+{
+	return jsonx_int_or(w->job, "status.succeeded", 0) == w->succeeded &&
+	       jsonx_int_or(w->job, "status.failed", 0) == w->failed &&
+	       index_set_count(&w->recorded_indexes) == index_set_count(&w->succeeded_indexes);
+}
+
 static void count_pod(struct count *k, const struct pod_facts *p)
 {
 	struct job_plan *plan = k->w->plan;
@@ -135,6 +143,11 @@ static void count_pod(struct count *k, const struct pod_facts *p)
 	k->tracked++;
 	if (!can_let_go(k->w, p))
 		return;
+	if (k->w->by_pods) {
+		if (k->told && is_stored(k->w))
+			ARRAY_PUSH(plan->untrack, plan->nuntrack, plan->untrack_cap, p);
+		return;
+	}
 	list = list_for(k, p);
 	if (is_recorded(k, p)) {
 		if (list)
@@ -150,12 +163,27 @@ static void count_pod(struct count *k, const struct pod_facts *p)
 	}
 }
 
+static void count_by_pods(struct count *k)
+{
+	struct job_work *w = k->w;
+
+	json_object_set_new(k->status, "succeeded", json_integer(w->succeeded));
+	json_object_set_new(k->status, "failed", json_integer(w->failed));
+	for (size_t i = 0; i < w->succeeded_indexes.n; i++)
+		index_set_add_span(&w->recorded_indexes, w->succeeded_indexes.spans[i].first,
+				   w->succeeded_indexes.spans[i].last);
+}
+
 /* What was in the status and has no finalizer any more is counted. */
 static void raise_counters(struct count *k)
 {
 	int64_t succeeded = (int64_t)k->w->uncounted_succeeded.n;
 	int64_t failed = (int64_t)k->w->uncounted_failed.n;
 
+	if (k->w->by_pods) {
+		count_by_pods(k);
+		return;
+	}
 	for (size_t i = 0; i < k->w->view->n; i++) {
 		const struct pod_facts *p = k->w->view->pods[i];
 
@@ -232,7 +260,10 @@ static void write_counters(struct count *k)
 		json_object_set(uncounted, "succeeded", k->succeeded);
 	if (json_array_size(k->failed))
 		json_object_set(uncounted, "failed", k->failed);
-	json_object_set_new(k->status, "uncountedTerminatedPods", uncounted);
+	if (w->by_pods)
+		json_decref(uncounted);
+	else
+		json_object_set_new(k->status, "uncountedTerminatedPods", uncounted);
 }
 
 void job_count(struct job_work *w)

@@ -19,6 +19,7 @@ struct job_work {
 	int64_t parallelism, completions, backoff_limit, per_index; /* the second and fourth are -1 if absent */
 	const json_t *failure_policy;
 	bool indexed, replace_failed_only, suspended, deleting;
+	bool by_pods; /* the server has no room for uids in the status: job_plan.h */
 	/* status: uids that wait for their finalizer to go */
 	struct map uncounted_succeeded, uncounted_failed;
 	struct index_set recorded_indexes; /* as the status has them */

@@ -116,13 +116,32 @@ static void read_failure(struct job_work *w, const struct pod_facts *p)
 		index_set_add(&w->failed_indexes, p->index);
 }
 
+static bool keeps_uids(const json_t *job)
+{
+	return !jsonx_at(job, "status.startTime") || jsonx_at(job, "status.uncountedTerminatedPods");
+}
+
+/* What the Job itself sent away, letting go of it first, is nobody's failure. */
+static bool is_counted(const struct job_work *w, const struct pod_facts *p)
+{
+	return w->by_pods ? p->tracked || pod_ended(p) : p->tracked && !counted_before(w, p);
+}
+
+static int64_t at_least(int64_t n, int64_t least)
+{
+	return n > least ? n : least;
+}
+
 static void read_pods(struct job_work *w, const struct job_view *v)
 {
-	w->succeeded = jsonx_int_or(w->job, "status.succeeded", 0) + (int64_t)w->uncounted_succeeded.n;
-	w->failed = jsonx_int_or(w->job, "status.failed", 0) + (int64_t)w->uncounted_failed.n;
+	int64_t succeeded = jsonx_int_or(w->job, "status.succeeded", 0);
+	int64_t failed = jsonx_int_or(w->job, "status.failed", 0);
+
+	w->succeeded = w->by_pods ? 0 : succeeded + (int64_t)w->uncounted_succeeded.n;
+	w->failed = w->by_pods ? 0 : failed + (int64_t)w->uncounted_failed.n;
 	for (size_t i = 0; i < v->n; i++) {
 		const struct pod_facts *p = v->pods[i];
-		bool is_new = p->tracked && !counted_before(w, p);
+		bool is_new = is_counted(w, p);
 
 		if (pod_active(p)) {
 			ARRAY_PUSH(w->active, w->nactive, w->active_cap, p);
@@ -141,6 +160,10 @@ static void read_pods(struct job_work *w, const struct job_view *v)
 	}
 	if (w->indexed)
 		w->succeeded = index_set_count(&w->succeeded_indexes);
+	if (w->by_pods) {
+		w->succeeded = at_least(w->succeeded, succeeded);
+		w->failed = at_least(w->failed, failed);
+	}
 }
 
 static void work_init(struct job_work *w, const struct job_view *v, struct job_plan *p)
@@ -150,6 +173,7 @@ static void work_init(struct job_work *w, const struct job_view *v, struct job_p
 	*w = (struct job_work){ .job = v->job, .now = v->now, .view = v, .plan = p };
 	sbuf_init(&w->why, sizeof(p->events[0].message));
 	read_spec(w);
+	w->by_pods = !keeps_uids(v->job);
 	read_uids(&w->uncounted_succeeded, json_object_get(uncounted, "succeeded"));
 	read_uids(&w->uncounted_failed, json_object_get(uncounted, "failed"));
 	if (w->indexed) {

@@ -9,6 +9,10 @@
  *	2. the finalizer goes from the pod;
  *	3. the uid leaves the status and the counter is raised, in one write.
  *
+ * Servers before Kubernetes 1.22 drop those uids from the status, which is how they are known.  There the counter is
+ * what it was or the number of pods that ended, whichever is larger, and the finalizer goes when the stored status says
+ * so: an end is never counted twice, and forgotten only if somebody deletes the pod of an earlier one before the next.
+ *
  * A Job ends in two conditions: first what its end will be (SuccessCriteriaMet, FailureTarget), written before any
  * evidence may go; then, when every pod is counted and none is left, the end itself (Complete, Failed).
  */

@@ -27,6 +27,7 @@ struct keeper {
 	struct map selectors; /* key -> struct selector, of kinds that try them all */
 	struct map adopt;     /* keys of those that may find orphans of theirs */
 	struct map written;   /* key -> revision of the last status, as text, until it is seen */
+	struct map unkept;    /* key -> {"status", "revision"} of a status that the server has not kept as it was */
 	struct map refused;   /* key -> why the last pod could not be made */
 	struct map stuck;     /* key -> why the last pod could not be deleted */
 };
@@ -195,6 +196,21 @@ void keeper_remove_pod_within(struct keeper *k, const char *key, const json_t *o
 	calls_remove(k->calls, key, &ref, options, on_removed, what);
 }
 
+static void decref(void *json)
+{
+	json_decref(json);
+}
+
+/* A server leaves out fields that are newer than itself, or that its definition of the kind does not have.  To write
+ * them again and again would change nothing.  What it carries is the status. */
+static void note_unkept(struct keeper *k, const struct answer *a, const char *rv)
+{
+	if (json_equal(a->what, json_object_get(a->obj, "status")))
+		map_remove(&k->unkept, a->key);
+	else
+		map_set(&k->unkept, a->key, json_pack("{s:O, s:s}", "status", a->what, "revision", rv));
+}
+
 static void on_status(void *arg, const struct answer *a)
 {
 	struct keeper *k = arg;
@@ -202,6 +218,8 @@ static void on_status(void *arg, const struct answer *a)
 
 	if (rv)
 		map_set(&k->written, a->key, xstrdup(rv));
+	if (rv)
+		note_unkept(k, a, rv);
 	else if (a->e->kind != ERR_CONFLICT && a->e->kind != ERR_NOT_FOUND)
 		log_warn("write status of %s=%s: %s, trying again", k->kind->plural, a->key, a->e->text);
 }
@@ -209,14 +227,18 @@ static void on_status(void *arg, const struct answer *a)
 void keeper_write_status(struct keeper *k, const char *key, const json_t *obj, json_t *status)
 {
 	struct ref ref = calls_ref(k->kind->api_version, k->kind->plural, obj);
+	const json_t *last = map_find(&k->unkept, key);
 	json_auto_t *next = NULL;
 
 	if (json_equal(status, json_object_get(obj, "status")))
 		return;
+	if (last && json_equal(status, json_object_get(last, "status")) &&
+	    str_same(jsonx_str(last, "revision"), jsonx_str(obj, "metadata.resourceVersion")))
+		return;
 	next = json_copy((json_t *)obj);
 	ref.subresource = "status";
 	json_object_set(next, "status", status);
-	calls_update(k->calls, key, &ref, next, on_status, NULL);
+	calls_update(k->calls, key, &ref, next, on_status, status);
 }
 
 void keeper_expire(struct keeper *k, const char *key, const json_t *obj)
@@ -325,6 +347,7 @@ static void forget(struct keeper *k, const char *key)
 	map_remove(&k->selectors, key);
 	map_remove(&k->adopt, key);
 	map_remove(&k->written, key);
+	map_remove(&k->unkept, key);
 	map_remove(&k->refused, key);
 	map_remove(&k->stuck, key);
 }
@@ -472,6 +495,7 @@ struct keeper *keeper_new(struct client *c, struct owned *owned, const struct ke
 	map_init(&k->selectors, free_selector);
 	map_init(&k->adopt, NULL);
 	map_init(&k->written, free);
+	map_init(&k->unkept, decref);
 	map_init(&k->refused, free);
 	map_init(&k->stuck, free);
 	if (owned)
@@ -500,6 +524,7 @@ void keeper_free(struct keeper *k)
 	map_done(&k->selectors);
 	map_done(&k->adopt);
 	map_done(&k->written);
+	map_done(&k->unkept);
 	map_done(&k->refused);
 	map_done(&k->stuck);
 	free(k);
