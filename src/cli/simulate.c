@@ -2,10 +2,11 @@
 /* simulate.c - `stoker simulate`: the scheduler's own plan, played on a machine that need not exist
  *
  * Jobs come from accounts, from a description or are made up; nodes from --nodes, from the description, or from the
- * server that answers.  With --compare everything is played twice, the second time on another machine or by other
- * rules.
+ * server that answers, and then queues too.  With --compare everything is played twice, the second time on another
+ * machine or by other rules.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -17,7 +18,7 @@
 #include "cli/output.h"
 #include "sched/picture.h"
 
-#define FILE_MOST     ((size_t)4 << 30)
+#define FILES_MOST    1000
 #define SHOW_AFTER_NS (1000 * 1000000LL)
 #define SHOW_EVERY_NS (200 * 1000000LL)
 
@@ -60,8 +61,8 @@ static const struct opt simulate_opts[] = {
 	  .type = OPT_STRINGS,
 	  .offset = AT(compare),
 	  .arg = "WHAT=VALUE",
-	  .help = "play it a second time with another value: nodes, policy, half-life, backfill, fair-share or "
-		  "preemption; may be given several times" },
+	  .help = "play it a second time with another value: nodes, gpus (+2: two more), policy, half-life, backfill, "
+		  "fair-share or preemption; may be given several times" },
 	{ .name = "svg", .type = OPT_STRING, .offset = AT(svg), .arg = "FILE", .help = "write the picture to a file" },
 	{ .name = "no-picture", .type = OPT_FLAG, .offset = AT(no_picture), .help = "numbers only" },
 	{ .name = "output",
@@ -84,32 +85,44 @@ struct variant {
 
 /* ---- what to play ---- */
 
-static bool ends_with(const char *text, const char *end)
+static int read_jobs(const struct simulate_settings *s, char **files, int n, struct workload *w, struct err *e)
 {
-	size_t n = strlen(text);
-
-	return n >= strlen(end) && streq(text + n - strlen(end), end);
-}
-
-static int read_jobs(const struct simulate_settings *s, const char *file, struct workload *w, struct err *e)
-{
-	auto_sbuf struct sbuf text = SBUF(FILE_MOST);
-	int r;
-
-	if (!!s->generate == !!file)
+	if (!!s->generate == !!n)
 		return err_set(e, ERR_BAD_REQUEST,
-			       "name a file with jobs (accounts .csv or a description .yaml), or "
+			       "name files with jobs (accounts .csv, .csv.gz or a description .yaml), or "
 			       "make them up with --generate");
 	if (s->generate)
 		return workload_generate(w, s->generate, e) < 0 ? err_prefix(e, "--generate") : 0;
-	if (file_read(file, FILE_MOST, &text, e) < 0)
-		return -1;
-	r = ends_with(file, ".csv") ? workload_read_accounts(w, sbuf_str(&text), e)
-				    : workload_read_yaml(w, sbuf_str(&text), e);
-	return r < 0 ? err_prefix(e, "%s", file) : 0;
+	for (int i = 0; i < n; i++)
+		if (workload_read_file(w, files[i], e) < 0)
+			return -1;
+	return 0;
 }
 
-static int nodes_of_server(const struct simulate_settings *s, json_t **ret, struct err *e)
+/* Queues that the jobs do not bring along are played by the server's rules, as its nodes are its own. */
+static int queues_of_server(struct client *c, struct workload *w, struct err *e)
+{
+	static const struct ref queues = { .api_version = "stoker.dev/v1", .plural = "queues" };
+	json_auto_t *list = NULL;
+	json_t *queue;
+	size_t i;
+
+	if (w->queues)
+		return 0;
+	if (client_list_wait(c, &queues, NULL, &list, e) < 0)
+		return -1;
+	w->queues = json_object();
+	json_array_foreach (json_object_get(list, "items"), i, queue) {
+		json_t *spec = json_copy(json_object_get(queue, "spec"));
+
+		/* One that is stopped just now was not when the jobs ran. */
+		json_object_del(spec, "started");
+		json_object_set_new(w->queues, jsonx_str_or(queue, "metadata.name", ""), spec);
+	}
+	return 0;
+}
+
+static int ask_server(const struct simulate_settings *s, struct workload *w, json_t **ret_nodes, struct err *e)
 {
 	static const struct ref nodes = { .api_version = "v1", .plural = "nodes" };
 	json_auto_t *list = NULL;
@@ -119,14 +132,16 @@ static int nodes_of_server(const struct simulate_settings *s, json_t **ret, stru
 	if (connect_open(&s->connect, &c, e) < 0)
 		return err_prefix(e, "say what machine with --nodes, like --nodes 4x8: no server answers");
 	r = client_list_wait(c.client, &nodes, NULL, &list, e);
+	if (r == 0)
+		r = queues_of_server(c.client, w, e);
 	connect_close(&c);
 	if (r < 0)
-		return err_prefix(e, "say what machine with --nodes, like --nodes 4x8: the server's nodes");
-	*ret = json_incref(json_object_get(list, "items"));
+		return err_prefix(e, "say what machine with --nodes, like --nodes 4x8: the server's nodes and queues");
+	*ret_nodes = json_incref(json_object_get(list, "items"));
 	return 0;
 }
 
-static int read_machine(const struct simulate_settings *s, const struct workload *w, struct variant *v, struct err *e)
+static int read_machine(const struct simulate_settings *s, struct workload *w, struct variant *v, struct err *e)
 {
 	v->config = (struct world_config)WORLD_CONFIG;
 	v->config.policy = s->policy && streq(s->policy, "spread") ? SPACE_SPREAD : SPACE_PACK;
@@ -140,7 +155,7 @@ static int read_machine(const struct simulate_settings *s, const struct workload
 		v->nodes = json_incref(w->nodes);
 		return 0;
 	}
-	return nodes_of_server(s, &v->nodes, e);
+	return ask_server(s, w, &v->nodes, e);
 }
 
 /* ---- --compare ---- */
@@ -148,6 +163,16 @@ static int read_machine(const struct simulate_settings *s, const struct workload
 static int set_nodes(struct variant *v, const char *value, struct err *e)
 {
 	return workload_nodes(value, &v->nodes, e);
+}
+
+static int set_gpus(struct variant *v, const char *value, struct err *e)
+{
+	char *end;
+	long more = *value == '+' ? strtol(value + 1, &end, 10) : 0;
+
+	if (more < 1 || *end || value[1] < '0' || value[1] > '9')
+		return err_set(e, ERR_BAD_REQUEST, "gpus: \"%s\" is not a number of GPUs more, like +2", value);
+	return workload_more_gpus(&v->nodes, more, e) < 0 ? err_prefix(e, "gpus: %s", value) : 0;
 }
 
 static int set_policy(struct variant *v, const char *value, struct err *e)
@@ -192,8 +217,9 @@ static const struct {
 	const char *name;
 	int (*set)(struct variant *v, const char *value, struct err *e);
 } changes[] = {
-	{ "nodes", set_nodes },       { "policy", set_policy },         { "half-life", set_half_life },
-	{ "backfill", set_backfill }, { "fair-share", set_fair_share }, { "preemption", set_preemption },
+	{ "nodes", set_nodes },           { "gpus", set_gpus },         { "policy", set_policy },
+	{ "half-life", set_half_life },   { "backfill", set_backfill }, { "fair-share", set_fair_share },
+	{ "preemption", set_preemption },
 };
 
 static int change(struct variant *v, const char *text, struct err *e)
@@ -205,7 +231,7 @@ static int change(struct variant *v, const char *text, struct err *e)
 		    strncmp(text, changes[i].name, (size_t)(equals - text)) == 0)
 			return changes[i].set(v, equals + 1, e);
 	return err_set(e, ERR_BAD_REQUEST,
-		       "\"%s\" is not nodes, policy, half-life, backfill, fair-share or preemption "
+		       "\"%s\" is not nodes, gpus, policy, half-life, backfill, fair-share or preemption "
 		       "with a value, like nodes=6x8",
 		       text);
 }
@@ -374,12 +400,12 @@ static int draw(const struct simulate_settings *s, const struct variant *v, cons
 }
 
 /* The picture is of the run that was asked for, so the other one goes first. */
-static int play_all(const struct simulate_settings *s, const char *file, struct workload *w, struct variant *variants,
-		    struct sbuf *ret_picture, struct err *e)
+static int play_all(const struct simulate_settings *s, char **files, int nfiles, struct workload *w,
+		    struct variant *variants, struct sbuf *ret_picture, struct err *e)
 {
 	size_t n = s->compare.n ? 2 : 1;
 
-	if (read_jobs(s, file, w, e) < 0 || read_machine(s, w, &variants[0], e) < 0)
+	if (read_jobs(s, files, nfiles, w, e) < 0 || read_machine(s, w, &variants[0], e) < 0)
 		return -1;
 	variants[1].config = variants[0].config;
 	variants[1].nodes = json_incref(variants[0].nodes);
@@ -401,10 +427,10 @@ static int run_simulate(const struct command *cmd, int argc, char **argv)
 	char **rest;
 	int n, r;
 
-	if (command_parse(cmd, &s, argc, argv, 0, 1, &rest, &n) < 0)
+	if (command_parse(cmd, &s, argc, argv, 0, FILES_MOST, &rest, &n) < 0)
 		return 2;
 	workload_init(&w);
-	r = play_all(&s, n ? rest[0] : NULL, &w, variants, &picture, &e);
+	r = play_all(&s, rest, n, &w, variants, &picture, &e);
 	if (r == 0 && streq(s.output, "json"))
 		print_json(variants, s.compare.n ? 2 : 1);
 	else if (r == 0)
@@ -420,16 +446,19 @@ static int run_simulate(const struct command *cmd, int argc, char **argv)
 
 const struct command cmd_simulate = {
 	.name = "simulate",
-	.args = "[FILE] [--nodes 4x8]",
+	.args = "[FILE]... [--nodes 4x8]",
 	.summary = "Play jobs on any machine: waits, use, and each user's share",
-	.details =
-		"FILE has the jobs: accounts of what ran (.csv, as the server keeps them) or a description (.yaml).\n"
-		"The plan is the server's own, so that what it says is what would have happened.\n"
-		"DUE is an equal part of the machine for all who had work at the time; HAD is what was used.\n\n"
-		"Examples:\n"
-		"  stoker simulate --generate users=20,jobs=1000,gpus='1|2|8' --nodes 4x8\n"
-		"  stoker simulate 2026-11.csv --compare nodes=6x8       # what if we buy two more nodes?\n"
-		"  stoker simulate lab.yaml --compare fair-share=no --svg gpus.svg\n",
+	.details = "FILE has the jobs: accounts of what ran (.csv and .csv.gz, as the server keeps them) or a "
+		   "description\n"
+		   "(.yaml). The plan is the server's own. Without --nodes, and nodes in a description, so are the "
+		   "nodes and\n"
+		   "the queues: then it says what would have happened there.\n"
+		   "DUE is an equal part of the machine for all who had work at the time; HAD is what was used.\n\n"
+		   "Examples:\n"
+		   "  stoker simulate --generate users=20,jobs=1000,gpus='1|2|8' --nodes 4x8\n"
+		   "  stoker simulate 2026-1*.csv* --compare gpus=+2        # what if we buy two more cards?\n"
+		   "  stoker simulate 2026-11.csv --nodes 4x8 --compare nodes=6x8\n"
+		   "  stoker simulate lab.yaml --compare fair-share=no --svg gpus.svg\n",
 	.opts = simulate_opts,
 	.run = run_simulate,
 };

@@ -9,10 +9,12 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "base/yamlx.h"
+#include "kinds/quantity.h"
 #include "kinds/rest.h"
 #include "sched/account.h"
 
 #define CHOICES_MOST 16
+#define GPUS_NAME    "nvidia.com/gpu"
 #define START_MS     ((int64_t)1767225600000) /* 2026-01-01: when what is made up begins */
 
 void workload_init(struct workload *w)
@@ -61,8 +63,6 @@ static struct str next_line(struct str *rest)
 	size_t used = line.n + (end != NULL);
 
 	*rest = (struct str){ rest->p + used, rest->n - used };
-	if (line.n && line.p[line.n - 1] == '\r')
-		line.n--;
 	return line;
 }
 
@@ -73,16 +73,16 @@ static int64_t part(double all, int64_t pods)
 
 static int add_record(struct workload *w, const struct account_record *r, struct err *e)
 {
-	int64_t submitted = r->submitted ? r->submitted : r->started;
+	/* Where the clock was set back in between it seems to have begun before it came. */
+	int64_t submitted = r->submitted && r->submitted < r->started ? r->submitted : r->started;
 
 	if (r->pods < 1 || r->pods > WORKLOAD_MOST)
 		return err_set(e, ERR_INVALID, "pods: %lld is not between 1 and %d", (long long)r->pods, WORKLOAD_MOST);
 	if (r->ended < r->started || r->started < 0 || r->ended > INT32_MAX * (int64_t)100)
 		return err_set(e, ERR_INVALID, "ended: %lld is not a time after its start, %lld", (long long)r->ended,
 			       (long long)r->started);
-	if (submitted < 0 || submitted > r->started)
-		return err_set(e, ERR_INVALID, "submitted: %lld is after started, %lld", (long long)submitted,
-			       (long long)r->started);
+	if (submitted < 0)
+		return err_set(e, ERR_INVALID, "submitted: %lld is below 0", (long long)submitted);
 	if (r->gpus < 0 || r->gpus > WORKLOAD_MOST || r->cpus_milli < 0 || r->memory_bytes < 0)
 		return err_set(e, ERR_INVALID, "gpus, cpus_milli and memory_bytes may not be below 0");
 	/* What was evicted runs again, and has another line for that. */
@@ -105,23 +105,29 @@ static int add_record(struct workload *w, const struct account_record *r, struct
 	return 0;
 }
 
+int workload_add_line(struct workload_accounts *a, struct str line, struct err *e)
+{
+	struct account_record r;
+
+	a->line++;
+	if (line.n && line.p[line.n - 1] == '\r')
+		line.n--;
+	if (a->line == 1)
+		return account_columns_read(line, &a->columns, e) < 0 ? err_prefix(e, "line 1") : 0;
+	if (line.n && (account_read(&a->columns, line, &r, e) < 0 || add_record(a->workload, &r, e) < 0))
+		return err_prefix(e, "line %zu", a->line);
+	return 0;
+}
+
 int workload_read_accounts(struct workload *w, struct str text, struct err *e)
 {
-	struct account_columns columns;
+	struct workload_accounts a = { .workload = w };
 	struct str rest = text;
-	struct str title = next_line(&rest);
 
-	if (account_columns_read(title, &columns, e) < 0)
-		return err_prefix(e, "line 1");
-	for (size_t number = 2; rest.n; number++) {
-		struct str line = next_line(&rest);
-		struct account_record r;
-
-		if (!line.n)
-			continue;
-		if (account_read(&columns, line, &r, e) < 0 || add_record(w, &r, e) < 0)
-			return err_prefix(e, "line %zu", number);
-	}
+	do {
+		if (workload_add_line(&a, next_line(&rest), e) < 0)
+			return -1;
+	} while (rest.n);
 	return 0;
 }
 
@@ -531,7 +537,7 @@ static json_t *make_node(size_t number, const long *amounts)
 	return json_pack("{s:{s:o},s:{s:[{s:s,s:s}],s:{s:o,s:o,s:s,s:o}}}", "metadata", "name",
 			 jsonx_stringf("node-%05zu", number), "status", "conditions", "type", "Ready", "status", "True",
 			 "allocatable", "cpu", jsonx_stringf("%ld", amounts[2]), "memory",
-			 jsonx_stringf("%ldGi", amounts[3]), "pods", "100000", "nvidia.com/gpu",
+			 jsonx_stringf("%ldGi", amounts[3]), "pods", "100000", GPUS_NAME,
 			 jsonx_stringf("%ld", amounts[1]));
 }
 
@@ -576,5 +582,53 @@ int workload_nodes(const char *text, json_t **ret, struct err *e)
 	}
 	json_decref(*ret);
 	*ret = json_incref(nodes);
+	return 0;
+}
+
+static int64_t gpus_of(const json_t *node)
+{
+	struct quantity q;
+	const char *text = json_string_value(json_object_get(jsonx_at(node, "status.allocatable"), GPUS_NAME));
+
+	return text && quantity_parse(text, &q) ? quantity_value(&q) : 0;
+}
+
+/* The node to which the next card goes, or NULL: all are full. */
+static json_t *fewest_gpus(json_t *nodes)
+{
+	json_t *best = NULL;
+	json_t *node;
+	size_t i;
+
+	json_array_foreach (nodes, i, node) {
+		int64_t have = gpus_of(node);
+		int64_t least = best ? gpus_of(best) : 0;
+
+		if (have < CARDS_MOST && (!best || (have && !least) || ((have || !least) && have < least)))
+			best = node;
+	}
+	return best;
+}
+
+/* What is known of its cards one by one goes: of new ones nothing is. */
+static void set_gpus(json_t *node, int64_t gpus)
+{
+	json_object_del(jsonx_at(node, "metadata.annotations"), CARDS_ANNOTATION);
+	json_object_set_new(jsonx_at(node, "status.allocatable"), GPUS_NAME, jsonx_stringf("%lld", (long long)gpus));
+}
+
+int workload_more_gpus(json_t **nodes, int64_t more, struct err *e)
+{
+	json_auto_t *copy = json_deep_copy(*nodes);
+
+	for (; more > 0; more--) {
+		json_t *node = fewest_gpus(copy);
+
+		if (!node)
+			return err_set(e, ERR_INVALID, "no node takes more than %d GPUs", CARDS_MOST);
+		set_gpus(node, gpus_of(node) + 1);
+	}
+	json_decref(*nodes);
+	*nodes = json_incref(copy);
 	return 0;
 }

@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "base/map.h"
+#include "sched/account.h"
 #include "sched/sim.h"
 
 #define WORKLOAD_MOST 10000000 /* jobs, and nodes x 100 */
@@ -31,12 +32,25 @@ struct workload {
 void workload_init(struct workload *w);
 void workload_done(struct workload *w);
 
-/* All three add to what is there.  Errors name line or path, and the value. */
+/* All of these add to what is there.  Errors name line or path, and the value. */
 int workload_read_accounts(struct workload *w, struct str text, struct err *e);
+/* The same a line at a time, without its newline; the first has the titles. */
+struct workload_accounts {
+	struct workload *workload;
+	struct account_columns columns;
+	size_t line; /* so many were seen */
+};
+int workload_add_line(struct workload_accounts *a, struct str line, struct err *e);
 int workload_read_yaml(struct workload *w, struct str text, struct err *e);
 /* "users=20,jobs=1000,seed=1,gpus=1|2|4,pods=1,cpus=4,run=10m-4h,span=1d,walltime=8h" */
 int workload_generate(struct workload *w, const char *spec, struct err *e);
 /* "4x8,2x4x32x128" as Nodes. */
 int workload_nodes(const char *text, json_t **ret, struct err *e);
+/* The same machine with so many GPUs more, each in the node that has fewest, of those that have any. */
+int workload_more_gpus(json_t **nodes, int64_t more, struct err *e);
+
+/* --- workload_file.c --- */
+/* Accounts (.csv, or packed, .csv.gz) or a description (.yaml), by its name. */
+int workload_read_file(struct workload *w, const char *path, struct err *e);
 
 #endif

@@ -75,6 +75,8 @@ TEST("queue: the size of work that asks only for memory is that")
 		{ "{'size':1,'memory':1000000000}", "953Mi of memory" },
 		{ "{'size':1,'cpuMilli':500,'memory':1073741824}", "0.5 CPUs" },
 		{ "{'size':1}", "0 CPUs" },
+		{ "{'size':1,'gpuMemoryMiB':8192,'cpuMilli':500}", "8Gi of GPU" },
+		{ "{'size':2,'gpuMemoryMiB':9216,'memory':1073741824}", "2 pods, 9Gi of GPUs" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {

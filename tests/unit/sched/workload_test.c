@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sched/workload.h"
 
+#include "base/jsonx.h"
 #include "base/mem.h"
 #include "sched/outcome.h"
 #include "sched/picture.h"
@@ -29,6 +30,44 @@ TEST("workload: accounts become jobs, of each pod its part")
 	CHECK_STR(w.jobs[1].queue, "batch");
 	CHECK_INT(w.jobs[1].walltime_ms, WALLTIME_NONE);
 	workload_done(&w);
+}
+
+TEST("workload: what the clock says to have begun before it came did not wait")
+{
+	auto_free char *text = xasprintf("%sa,anna,,,,200,160,400,1,1,,\r\n", title);
+	struct err e = ERR_INIT;
+	struct workload w;
+
+	workload_init(&w);
+	CHECK_INT(workload_read_accounts(&w, str_of(text), &e), 0);
+	CHECK_INT(w.n, 1);
+	CHECK_INT(w.jobs[0].submit_ms, 160000);
+	workload_done(&w);
+}
+
+TEST("workload: more cards go to nodes that have fewest, of those that have any")
+{
+	static const struct {
+		const char *machine;
+		int64_t more;
+		const char *want; /* of each node */
+	} rows[] = { { "2x4,1x2", 3, "5 4 4" }, { "2x0", 3, "3 0" }, { "1x0,2x1", 3, "0 3 2" }, { "1x63", 1, "64" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		auto_sbuf struct sbuf got = SBUF(100);
+		struct err e = ERR_INIT;
+		json_auto_t *nodes = NULL;
+		json_t *n;
+		size_t k;
+
+		CHECK_INT(workload_nodes(rows[i].machine, &nodes, &e), 0);
+		CHECK_INT(workload_more_gpus(&nodes, rows[i].more, &e), 0);
+		json_array_foreach (nodes, k, n)
+			sbuf_addf(&got, "%s%s", k ? " " : "",
+				  json_string_value(
+					  json_object_get(jsonx_at(n, "status.allocatable"), "nvidia.com/gpu")));
+		CHECK_STR(got.p, rows[i].want);
+	}
 }
 
 TEST("workload: a description makes each user's jobs, always the same")
@@ -60,7 +99,6 @@ TEST("workload: mistakes are named with their place and value")
 		const char *text, *want;
 	} rows[] = {
 		{ 'a', "a,anna,,,,100,160,40,1,1,,\n", "line 2: ended: 40 is before its start" },
-		{ 'a', "a,anna,,,,200,160,400,1,1,,\n", "line 2: submitted: 200 is after started, 160" },
 		{ 'a', "a,anna,,,,100,160,400,0,1,,\n", "line 2: pods: 0 is not between 1 and 10000000" },
 		{ 'y', "users: [{jobs: 3}]", "users[0]: name: required" },
 		{ 'y', "users: [{name: a, run: soon}]",
