@@ -47,14 +47,14 @@ each() {
 	ok "$V: a missing class is named" eventually 5 sh -c "'$K' -n $NS describe pvc lost | \
 		grep -q 'ProvisioningFailed.*storageclass.storage.k8s.io \"missing\" not found'"
 	is "$V: a selector keeps a claim from other volumes" "$(get pvc picky .status.phase)" Pending
-	is "$V: a claim can be deleted" "$(timeout 20 "$K" -n "$NS" delete pvc data)" 'persistentvolumeclaim "data" deleted'
+	is "$V: a claim can be deleted" "$(timeout 120 "$K" -n "$NS" delete pvc data)" 'persistentvolumeclaim "data" deleted'
 	ok "$V: its volume is released" eventually 5 says pv "small-$V" .status.phase Released
 	claim data 3Gi
 	ok "$V: a new claim of that name does not get the old data" eventually 5 says pvc data .spec.volumeName "large-$V"
 	"$K" delete pv "large-$V" --wait=false >/dev/null
 	like "$V: a bound volume stays until its claim goes" "$(k get pv "large-$V")" Terminating
-	is "$V: and then goes" "$(timeout 20 "$K" -n "$NS" delete pvc --all >/dev/null && eventually 5 sh -c "! '$K' get pv large-$V" && echo gone)" gone
-	is "$V: what is left can be deleted" "$(timeout 20 "$K" delete pv "small-$V" "meant-$V" | wc -l)" 2
+	is "$V: and then goes" "$(timeout 120 "$K" -n "$NS" delete pvc --all >/dev/null && eventually 5 sh -c "! '$K' get pv large-$V" && echo gone)" gone
+	is "$V: what is left can be deleted" "$(timeout 120 "$K" delete pv "small-$V" "meant-$V" | wc -l)" 2
 }
 each_kubectl each
 is "there is one default class" "$(kubectl get sc -o name)" storageclass.storage.k8s.io/stoker-local

@@ -12,7 +12,7 @@ widget() {
 
 defining() {
 	is "$V: create -f" "$(k create -f "$HERE/manifests/crd.yaml")" "customresourcedefinition.apiextensions.k8s.io/widgets.example.org created"
-	is "$V: wait for it" "$(k wait crd/widgets.example.org --for=condition=Established --timeout=10s)" "customresourcedefinition.apiextensions.k8s.io/widgets.example.org condition met"
+	is "$V: wait for it" "$(k wait crd/widgets.example.org --for=condition=Established --timeout=60s)" "customresourcedefinition.apiextensions.k8s.io/widgets.example.org condition met"
 	is "$V: its names are accepted" "$(get crd widgets.example.org .status.acceptedNames.kind)$(get crd widgets.example.org .status.storedVersions)" 'Widget["v1"]'
 	is "$V: a cluster-wide one" "$(k apply -f "$HERE/manifests/crd_cluster.yaml")" "customresourcedefinition.apiextensions.k8s.io/rigs.example.org created"
 	like "$V: get crd" "$(k get crd)" '^widgets.example.org +20'
@@ -80,7 +80,7 @@ changing() {
 	is "$V: and not here" "$(get wd w1 .status.replicas)" 1
 	is "$V: scale" "$(k scale wd w1 --replicas=4) $(get wd w1 .spec.replicas)" "widget.example.org/w1 scaled 4"
 	is "$V: the scale object" "$(k get --raw "/apis/example.org/v1/namespaces/$NS/widgets/w1/scale" | field '.kind + .apiVersion + (.spec.replicas|tostring) + (.status.replicas|tostring) + .status.selector')" "Scaleautoscaling/v141app=w1"
-	is "$V: wait by condition" "$(k wait wd/w1 --for=condition=Ready --timeout=5s)" "widget.example.org/w1 condition met"
+	is "$V: wait by condition" "$(k wait wd/w1 --for=condition=Ready --timeout=60s)" "widget.example.org/w1 condition met"
 	out=$(k get wd w5 -o json | jq 'del(.metadata.resourceVersion)')
 	like "$V: an update needs the revision" "$(api PUT "/apis/example.org/v1/namespaces/$NS/widgets/w5" -H 'Content-Type: application/json' -d "$out" | field .message)" 'metadata.resourceVersion: Invalid value: .*must be specified for an update'
 	printf 'apiVersion: example.org/v2\nkind: Rig\nmetadata: {name: r-%s}\nspec: {a: {b: [1, two]}}\n' "$V" | "$K" create -f - >/dev/null
@@ -110,7 +110,7 @@ removing() {
 	k delete crd rigs.example.org >/dev/null
 	ok "$V: the group is gone" eventually 5 sh -c "! '$K' api-versions | grep -q example.org"
 	k create -f "$HERE/manifests/crd.yaml" >/dev/null
-	k wait crd/widgets.example.org --for=condition=Established --timeout=10s >/dev/null
+	k wait crd/widgets.example.org --for=condition=Established --timeout=60s >/dev/null
 	is "$V: defined again, it is empty" "$(api GET "/apis/example.org/v1/widgets" | field '.items | length')" 0
 	k delete crd widgets.example.org >/dev/null
 }

@@ -29,7 +29,7 @@ set_up() { # WORD
 
 all() {
 	is "$V: a daemon set is created" "$(set_up one)" 'daemonset.apps/agent created'
-	like "$V: and rolled out" "$(k rollout status ds/agent --timeout=60s)" 'successfully rolled out'
+	like "$V: and rolled out" "$(k rollout status ds/agent --timeout=120s)" 'successfully rolled out'
 	is "$V: one pod on the node that takes it" "$(status) $(pods)" '1 1 1 1 1 0 1'
 	like "$V: kubectl get" "$(k get ds agent --no-headers)" "^agent +1 +1 +1 +1 +1 +kubernetes.io/hostname=$ME "
 	like "$V: what it made" "$(events)" 'Normal SuccessfulCreate Created pod: agent-[a-z0-9]{5}'
@@ -45,19 +45,19 @@ all() {
 	ok "$V: a deleted pod is replaced" eventually 30 status_is '1 1 1 1 1 0'
 
 	set_up two >/dev/null
-	like "$V: an update" "$(k rollout status ds/agent --timeout=60s)" 'successfully rolled out'
+	like "$V: an update" "$(k rollout status ds/agent --timeout=120s)" 'successfully rolled out'
 	ok "$V: has new pods" eventually 20 word_is two
 	like "$V: history has both" "$(k rollout history ds/agent | tr -s ' \n' ' ')" '^daemonset.apps/agent REVISION CHANGE-CAUSE 1 <none> 2 <none>'
 	like "$V: undo" "$(k rollout undo ds/agent)" 'rolled back'
-	like "$V: is an update, too" "$(k rollout status ds/agent --timeout=60s)" 'successfully rolled out'
+	like "$V: is an update, too" "$(k rollout status ds/agent --timeout=120s)" 'successfully rolled out'
 	ok "$V: the old state is back" eventually 20 word_is one
 	like "$V: with a new number" "$(k rollout history ds/agent | tr -s ' \n' ' ')" 'CHANGE-CAUSE 2 <none> 3 <none>'
 	like "$V: restart" "$(k rollout restart ds/agent)" 'restarted'
-	like "$V: rolls out" "$(k rollout status ds/agent --timeout=60s)" 'successfully rolled out'
+	like "$V: rolls out" "$(k rollout status ds/agent --timeout=120s)" 'successfully rolled out'
 
 	k patch ds agent -p '{"spec":{"updateStrategy":{"rollingUpdate":{"maxUnavailable":0,"maxSurge":1}}}}' >/dev/null
 	set_up three >/dev/null
-	k rollout status ds/agent --timeout=60s >/dev/null
+	k rollout status ds/agent --timeout=120s >/dev/null
 	ok "$V: with surge a new pod comes first" eventually 20 word_is three
 	ok "$V: and the old one goes" eventually 20 pods_are 1
 

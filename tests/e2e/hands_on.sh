@@ -5,7 +5,7 @@ node_start main || exit 1
 
 phase() {
 	local i
-	for ((i = 0; i < 300; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		[ "$(kubectl get pod "$1" -o jsonpath='{.status.phase}' 2>/dev/null)" = "$2" ] && return 0
 		sleep 0.05
 	done
@@ -14,7 +14,7 @@ phase() {
 }
 # until_true SECONDS COMMAND...
 until_true() {
-	local i n=$(($1 * 20))
+	local i n=$((($1 > 60 ? $1 : 60) * 20)) # at least a minute, for the machine may be busy
 	shift
 	for ((i = 0; i < n; i++)); do
 		"$@" >/dev/null 2>&1 && return 0
@@ -23,7 +23,7 @@ until_true() {
 	return 1
 }
 # tty COMMAND: on a terminal of 33 rows and 77 columns.
-tty() { timeout 30 script -qec "stty rows 33 cols 77; $1" /dev/null </dev/null | tr -d '\r\000'; }
+tty() { timeout 120 script -qec "stty rows 33 cols 77; $1" /dev/null </dev/null | tr -d '\r\000'; }
 
 # The server in the pod: files, a redirect, a POST that is echoed, a WebSocket handshake that is then an echo.
 cat >"$T/web.py" <<'END'
@@ -86,7 +86,7 @@ for k in "$KUBECTL_NEW" "$KUBECTL_OLD"; do
 31"
 	is "$v: input goes in to its end" "$("$k" exec -i web -c web -- md5sum <"$T/big")" "$(md5sum <"$T/big")"
 	is "$v: much comes out" "$("$k" exec web -c web -- head -c 30000000 /dev/zero | wc -c)" 30000000
-	like "$v: a terminal has the client's size" "$(tty "$k exec -it web -c web -- sh -c 'sleep 0.5; stty size'")" '33 77'
+	like "$v: a terminal has the client's size" "$(tty "$k exec -it web -c web -- sh -c 'until stty size | grep 33; do sleep 0.1; done'")" '33 77'
 	like "$v: what cannot run is told" "$("$k" exec web -c web -- /no/such/thing 2>&1; echo "rc=$?")" 'rc=1(26|27)?$'
 	like "$v: a missing container is told" "$("$k" exec web -c nobody -- ls 2>&1)" 'container nobody is not valid for pod web|container not found'
 	ok "$v: cp goes in" "$k" cp "$T/big" "web:/tmp/copied$v" -c web
@@ -101,8 +101,8 @@ for k in "$KUBECTL_NEW" "$KUBECTL_OLD"; do
 	for i in 1 2 3 4; do curl -s "http://127.0.0.1:$port/copied$v" | md5sum >"$T/sum$i" & done
 	wait $(jobs -p | grep -v -e "$pid" -e "$SERVER_PID")
 	is "$v: four at once through a forwarded port" "$(cat "$T"/sum? | sort -u)" "$(md5sum <"$T/big")"
-	curl -s -m 5 "http://127.0.0.1:$(sed -n 's/^Forwarding from 127.0.0.1:\([0-9]*\) -> 9/\1/p' "$T/forward-$v")/"
-	like "$v: a port nobody listens on is told" "$(cat "$T/forward-$v")" 'error forwarding port 9 to pod.*Connection refused'
+	curl -s -m 30 "http://127.0.0.1:$(sed -n 's/^Forwarding from 127.0.0.1:\([0-9]*\) -> 9/\1/p' "$T/forward-$v")/"
+	ok "$v: a port nobody listens on is told" until_true 60 grep -q "$T/forward-$v" -e 'error forwarding port 9 to pod.*Connection refused'
 	kill "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
 
@@ -124,7 +124,7 @@ like "nobody there is 503" "$(web "$URL$base/pods/web:9/proxy/")" 'error trying 
 cat >"$T/ws.py" <<'END'
 import socket, sys
 s = socket.socket(socket.AF_UNIX)
-s.settimeout(10)
+s.settimeout(60)
 s.connect(sys.argv[1])
 s.sendall(("GET %s HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n" % sys.argv[2]).encode())
@@ -136,7 +136,7 @@ while not got.endswith(b"friend\n"):
     got += s.recv(1000) or sys.exit("cut off after %r" % got)
 print(got.decode())
 END
-like "a WebSocket goes through" "$(timeout 20 /usr/bin/python3 "$T/ws.py" "$SOCKET" "$base/pods/web/proxy/ws" 2>&1)" '^welcome friend$'
+like "a WebSocket goes through" "$(timeout 120 /usr/bin/python3 "$T/ws.py" "$SOCKET" "$base/pods/web/proxy/ws" 2>&1)" '^welcome friend$'
 like "reaching in is audited" "$(cat "$T/main/data/audit.log")" '"subresource":"exec","namespace":"default","name":"web","code":101'
 
 cat >"$T/hands.py" <<'END'
@@ -147,7 +147,7 @@ api = client.CoreV1Api()
 r = stream(api.connect_get_namespaced_pod_exec, "web", "default", container="web", command=["sh", "-c", "read a; echo got $a; exit 3"],
            stderr=True, stdin=True, stdout=True, tty=False, _preload_content=False)
 r.write_stdin("x\n")
-r.run_forever(timeout=10)
+r.run_forever(timeout=60)
 print(r.read_stdout().strip(), r.returncode)
 f = portforward(api.connect_get_namespaced_pod_portforward, "web", "default", ports="8080,9")
 s = f.socket(8080)
@@ -158,14 +158,14 @@ while not got.endswith(b"indir\n"):
     got += s.recv(1000)
 print(got.split(b"\r\n")[0].decode(), "refused" in (f.error(9) or ""))
 END
-is "python runs commands and forwards ports" "$(timeout 30 /usr/bin/python3 "$T/hands.py" 2>&1)" "got x 3
+is "python runs commands and forwards ports" "$(timeout 120 /usr/bin/python3 "$T/hands.py" 2>&1)" "got x 3
 HTTP/1.1 200 OK True"
 kubectl create rolebinding robot --clusterrole=edit --user=robot >/dev/null
 robot=$("$STOKER" token create --user robot --socket "$SOCKET" | tail -1)
 for how in 'exec web -c web -- true' 'attach web -c side'; do
-	out=$(KUBECONFIG= timeout 20 kubectl --server "$URL" --insecure-skip-tls-verify --token "$robot" $how 2>&1 </dev/null)
+	out=$(KUBECONFIG= timeout 120 kubectl --server "$URL" --insecure-skip-tls-verify --token "$robot" $how 2>&1 </dev/null)
 	like "a user gets no hands on an admin's pod: ${how%% *}" "$out" 'pods "web" is forbidden: it has the rights of an admin, not of user "robot"'
 done
 # Last, for the container ends, and the service has no ready pod until it is back.
-like "attach reaches a container's own input" "$(echo quit | timeout 20 kubectl attach -i web -c side 2>&1; echo "rc=$?")" 'got quit'
+like "attach reaches a container's own input" "$(echo quit | timeout 120 kubectl attach -i web -c side 2>&1; echo "rc=$?")" 'got quit'
 done_testing

@@ -17,7 +17,7 @@ pod() {
 		  containers:
 		  - {name: main, image: $2, imagePullPolicy: IfNotPresent, command: [/bin/sh, -c, '$3']}
 	END
-	for _ in $(seq 300); do
+	for _ in $(seq 600); do
 		kubectl logs "$1" 2>/dev/null | grep -q ready && return
 		sleep 0.1
 	done

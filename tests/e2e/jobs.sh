@@ -12,7 +12,7 @@ no_pods() { [ "$(pods "$1")" -eq 0 ]; }
 
 one() {
 	is "$V: a job is created" "$(k create job hello --image=host -- sh -c 'echo hello from $HOSTNAME')" 'job.batch/hello created'
-	like "$V: and is complete soon" "$(k wait --for=condition=complete --timeout=30s job/hello)" 'condition met'
+	like "$V: and is complete soon" "$(k wait --for=condition=complete --timeout=120s job/hello)" 'condition met'
 	is "$V: one success, counted once" "$(get job hello .status.succeeded) $(get job hello .status.active)$(get job hello .status.failed)" '1 '
 	like "$V: kubectl get" "$(k get job hello --no-headers)" '^hello +(Complete +)?1/1 +[0-9]+s '
 	like "$V: its output" "$(k logs job/hello)" '^hello from hello-[a-z0-9]{5}$'
@@ -71,15 +71,15 @@ many() {
 		  ttlSecondsAfterFinished: 0
 		  template: {spec: {restartPolicy: Never, containers: [{name: c, image: host, command: ['true']}]}}
 	END
-	like "$V: an indexed job is complete" "$(k wait --for=condition=complete --timeout=30s job/work)" 'condition met'
+	like "$V: an indexed job is complete" "$(k wait --for=condition=complete --timeout=120s job/work)" 'condition met'
 	is "$V: each index once" "$(get job work .status.completedIndexes) $(get job work .status.succeeded) $(pods work)" '0-3 4 4'
 	is "$V: and its pods know theirs" "$(cat "$S/$V"-* | tr '\n' ' ')" '0 work-0 1 work-1 2 work-2 3 work-3 '
-	like "$V: a failing job fails" "$(k wait --for=condition=failed --timeout=30s job/bad)" 'condition met'
+	like "$V: a failing job fails" "$(k wait --for=condition=failed --timeout=120s job/bad)" 'condition met'
 	is "$V: why" "$(cond bad Failed reason): $(cond bad Failed message)" 'BackoffLimitExceeded: Job has reached the specified backoff limit'
 	like "$V: and says so" "$(events bad)" 'Warning BackoffLimitExceeded Job has reached the specified backoff limit'
-	like "$V: a deadline" "$(k wait --for=condition=failed --timeout=30s job/late)" 'condition met'
+	like "$V: a deadline" "$(k wait --for=condition=failed --timeout=120s job/late)" 'condition met'
 	is "$V: why" "$(cond late Failed reason)" 'DeadlineExceeded'
-	like "$V: a failure that ends the job" "$(k wait --for=condition=failed --timeout=30s job/policy)" 'condition met'
+	like "$V: a failure that ends the job" "$(k wait --for=condition=failed --timeout=120s job/policy)" 'condition met'
 	like "$V: why" "$(cond policy Failed reason) $(cond policy Failed message)" "PodFailurePolicy Container c for pod $NS/policy-.* failed with exit code 42 matching FailJob rule at index 0"
 	ok "$V: a job goes by itself" eventually 20 gone_job brief
 	ok "$V: with its pods" eventually 20 no_pods brief
@@ -91,7 +91,7 @@ gone_job() { ! "$K" -n "$NS" get job "$1"; }
 cron() {
 	is "$V: a cron job is created" "$(k create cronjob tick --image=host --schedule='0 0 1 1 *' -- echo tock)" 'cronjob.batch/tick created'
 	like "$V: and run by hand" "$(k create job manual --from=cronjob/tick)" 'job.batch/manual created'
-	like "$V: it is complete" "$(k wait --for=condition=complete --timeout=30s job/manual)" 'condition met'
+	like "$V: it is complete" "$(k wait --for=condition=complete --timeout=120s job/manual)" 'condition met'
 	is "$V: its output" "$(k logs job/manual)" 'tock'
 	is "$V: it belongs to the cron job" "$(get job manual .metadata.ownerReferences[0].kind)" CronJob
 	k delete cronjob tick >/dev/null

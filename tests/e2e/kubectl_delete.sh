@@ -42,7 +42,7 @@ deleting() {
 	k create -f "$HERE/manifests/multi.yaml" >/dev/null
 	is "$V: delete -f" "$(k delete -f "$HERE/manifests/multi.yaml" | wc -l)" 4
 	k create -f "$HERE/manifests/pod.yaml" >/dev/null
-	is "$V: delete a pod that runs nowhere" "$(timeout 20 "$K" -n "$NS" delete pod p)" 'pod "p" deleted'
+	is "$V: delete a pod that runs nowhere" "$(timeout 120 "$K" -n "$NS" delete pod p)" 'pod "p" deleted'
 	ok "$V: the pod is gone" gone pod p
 	sed 's/schedulerName: nobody/nodeName: nowhere/' "$HERE/manifests/pod.yaml" | k create -f - >/dev/null
 	k delete pod p --wait=false >/dev/null
@@ -88,7 +88,7 @@ cascading() {
 	ok "$V: a finalizer keeps the object" test -n "$(get cm held .metadata.deletionTimestamp)"
 	like "$V: no finalizer can be added any more" "$(k patch cm held --type=merge -p '{"metadata":{"finalizers":["example.org/hold","example.org/more"]}}')" 'Forbidden: no new finalizers can be added if the object is being deleted'
 	(sleep 0.5 && "$K" -n "$NS" patch cm held --type=merge -p '{"metadata":{"finalizers":[]}}' >/dev/null) &
-	is "$V: delete --wait waits for it" "$(timeout 20 "$K" -n "$NS" delete cm held --wait=true)" 'configmap "held" deleted'
+	is "$V: delete --wait waits for it" "$(timeout 120 "$K" -n "$NS" delete cm held --wait=true)" 'configmap "held" deleted'
 	ok "$V: and then it is gone" gone cm held
 }
 
@@ -97,18 +97,18 @@ waiting() {
 	like "$V: wait runs out of time" "$(k wait job/train --for=condition=Complete --timeout=1s)" 'timed out waiting for the condition on jobs/train'
 	(sleep 0.5 && api PATCH "/apis/batch/v1/namespaces/$NS/jobs/train/status" -H 'Content-Type: application/merge-patch+json' \
 		-d '{"status":{"startTime":"2026-01-01T00:00:00Z","completionTime":"2026-01-01T00:00:01Z","succeeded":1,"conditions":[{"type":"SuccessCriteriaMet","status":"True"},{"type":"Complete","status":"True"}]}}' -o "$T/status-$V") &
-	is "$V: wait --for=condition" "$(k wait job/train --for=condition=Complete --timeout=10s)" "job.batch/train condition met"
-	is "$V: wait for what is already so" "$(k wait job/train --for=condition=complete=true --timeout=10s)" "job.batch/train condition met"
+	is "$V: wait --for=condition" "$(k wait job/train --for=condition=Complete --timeout=60s)" "job.batch/train condition met"
+	is "$V: wait for what is already so" "$(k wait job/train --for=condition=complete=true --timeout=60s)" "job.batch/train condition met"
 	k create cm w --from-literal=state=old >/dev/null
 	if [ "$V" = new ]; then
 		(sleep 0.5 && k patch cm w -p '{"data":{"state":"new"}}' >/dev/null) &
-		is "new: wait --for=jsonpath" "$(k wait cm/w --for=jsonpath='{.data.state}'=new --timeout=10s)" "configmap/w condition met"
-		is "new: wait by a watch that lists first" "$(KUBE_FEATURE_WatchListClient=true k wait cm/w --for=jsonpath='{.data.state}'=new --timeout=10s)" "configmap/w condition met"
+		is "new: wait --for=jsonpath" "$(k wait cm/w --for=jsonpath='{.data.state}'=new --timeout=60s)" "configmap/w condition met"
+		is "new: wait by a watch that lists first" "$(KUBE_FEATURE_WatchListClient=true k wait cm/w --for=jsonpath='{.data.state}'=new --timeout=60s)" "configmap/w condition met"
 		(sleep 0.5 && k create cm late >/dev/null) &
-		is "new: wait --for=create" "$(k wait cm/late --for=create --timeout=10s)" "configmap/late condition met"
+		is "new: wait --for=create" "$(k wait cm/late --for=create --timeout=60s)" "configmap/late condition met"
 	fi
 	(sleep 0.5 && k delete cm w >/dev/null) &
-	is "$V: wait --for=delete" "$(k wait cm/w --for=delete --timeout=10s)" "configmap/w condition met"
+	is "$V: wait --for=delete" "$(k wait cm/w --for=delete --timeout=60s)" "configmap/w condition met"
 	k delete job train >/dev/null
 	wait_jobs
 }
@@ -135,9 +135,9 @@ namespaces() {
 	is "$V: it says what is left" "$(get ns "doomed-$V" '.status.conditions[?(@.status=="True")].message')" \
 		"Some resources are remaining: configmaps. has 1 resource instances Some content in the namespace has finalizers remaining: example.org/hold in 1 resource instances"
 	"$K" -n "doomed-$V" patch cm x --type=merge -p '{"metadata":{"finalizers":null}}' >/dev/null
-	"$K" wait "ns/doomed-$V" --for=delete --timeout=10s >/dev/null 2>&1
+	"$K" wait "ns/doomed-$V" --for=delete --timeout=60s >/dev/null 2>&1
 	ok "$V: the namespace is gone" eventually 5 gone ns "doomed-$V"
-	is "$V: delete ns waits" "$(k create ns "quick-$V" >/dev/null && timeout 20 "$K" delete ns "quick-$V")" "namespace \"quick-$V\" deleted"
+	is "$V: delete ns waits" "$(k create ns "quick-$V" >/dev/null && timeout 120 "$K" delete ns "quick-$V")" "namespace \"quick-$V\" deleted"
 	like "$V: default cannot be deleted" "$("$K" delete ns default 2>&1)" 'namespaces "default" is forbidden: this namespace may not be deleted'
 }
 

@@ -111,7 +111,7 @@ rolling() {
 	like "$V: rollout history" "$(k rollout history deploy web)" 'deployment.apps/web|no rollout history'
 	api PATCH "/apis/apps/v1/namespaces/$NS/deployments/web/status" -H 'Content-Type: application/merge-patch+json' \
 		-d '{"status":{"observedGeneration":99,"conditions":[]}}' -o /dev/null
-	is "$V: rollout status" "$(timeout 20 "$K" -n "$NS" rollout status deploy web 2>&1 | tail -1)" 'deployment "web" successfully rolled out'
+	is "$V: rollout status" "$(timeout 120 "$K" -n "$NS" rollout status deploy web 2>&1 | tail -1)" 'deployment "web" successfully rolled out'
 }
 
 node() {
@@ -128,7 +128,7 @@ node() {
 	"$K" label node node-by-hand disk=ssd >/dev/null
 	is "$V: nodes by label" "$("$K" get nodes -l disk=ssd -o name)" node/node-by-hand
 	sed "s/schedulerName: nobody/nodeName: node-by-hand/" "$HERE/manifests/pod.yaml" | k create -f - >/dev/null
-	like "$V: drain evicts the pods" "$(timeout 30 "$K" drain node-by-hand --force --ignore-daemonsets --grace-period=0 --timeout=20s 2>&1)" "pod/p evicted"
+	like "$V: drain evicts the pods" "$(timeout 120 "$K" drain node-by-hand --force --ignore-daemonsets --grace-period=0 --timeout=100s 2>&1)" "pod/p evicted"
 	"$K" delete node node-by-hand >/dev/null
 }
 

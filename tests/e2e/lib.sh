@@ -143,7 +143,7 @@ node_start() {
 	shift
 	NODES+=("$T/$name/data")
 	server_run "$name" "$@" || return 1
-	for ((i = 0; i < 500; i++)); do
+	for ((i = 0; i < 1500; i++)); do
 		kubectl get nodes 2>/dev/null | grep -q ' Ready ' && return 0
 		sleep 0.02
 	done
@@ -164,7 +164,7 @@ server_run() {
 }
 server_wait() {
 	local name=$1 i
-	for ((i = 0; i < 1000; i++)); do
+	for ((i = 0; i < 3000; i++)); do
 		if grep -q '^stoker: ready' "$T/$name/out" 2>/dev/null; then
 			SOCKET=$T/$name/sock
 			URL=$(awk '/^stoker: ready/ { print $3 }' "$T/$name/out")
@@ -246,9 +246,9 @@ k() {
 get() {
 	"$K" -n "$NS" get "$1" "$2" -o "jsonpath={$3}" 2>&1
 }
-# eventually SECONDS COMMAND...: until it succeeds.
+# eventually SECONDS COMMAND...: until it succeeds; a minute at least, for the machine may do five times as much besides.
 eventually() {
-	local deadline=$((SECONDS + $1))
+	local deadline=$((SECONDS + ($1 > 60 ? $1 : 60)))
 	shift
 	while ! "$@" >/dev/null 2>&1; do
 		[ "$SECONDS" -ge "$deadline" ] && return 1

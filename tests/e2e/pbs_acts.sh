@@ -30,7 +30,7 @@ said() {
 }
 until_true() {
 	local i
-	for ((i = 0; i < 400; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		"$@" >/dev/null 2>&1 && return 0
 		sleep 0.05
 	done

@@ -124,7 +124,7 @@ rm "$T/torque.cfg"
 # ---- waiting for the end ----
 end_job() {
 	local n
-	for ((n = 0; n < 200; n++)); do [ -s "$T/block" ] && break; sleep 0.05; done
+	for ((n = 0; n < 1200; n++)); do [ -s "$T/block" ] && break; sleep 0.05; done
 	api PATCH "$jobs/$(cut -d. -f1 "$T/block")$1" -H 'Content-Type: application/merge-patch+json' -d "$2" -o /dev/null
 }
 qsub -h -W block=true a.pbs >"$T/block" & # held, so that nothing but this test ends it
@@ -135,7 +135,7 @@ is "with -W block=true it ends as the job does" $? 7
 : >"$T/block"
 qsub -h -W block=true a.pbs >"$T/block" &
 WAITER=$!
-for ((n = 0; n < 200; n++)); do [ -s "$T/block" ] && break; sleep 0.05; done
+for ((n = 0; n < 1200; n++)); do [ -s "$T/block" ] && break; sleep 0.05; done
 api DELETE "$jobs/$(cut -d. -f1 "$T/block")" -o /dev/null
 wait $WAITER
 is "and with 3 if it was deleted before it ran" $? 3

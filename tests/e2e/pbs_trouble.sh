@@ -21,7 +21,7 @@ A=$(echo "$H/bin/startdocker -c true box; echo \$?" | qsub -l image=host -N dock
 ok "startdocker in a job" eventually 60 state "$A" C
 like "says why it cannot be" "$(cat "$H/dock.o${A%%.*}")" 'startdocker: this job runs in a pod of another cluster.*qsub -l image='
 like "with docker's status" "$(cat "$H/dock.o${A%%.*}")" '^125$'
-like "and outside of jobs too" "$(as_user timeout 60 "$T/bin/startdocker" -c true box 2>&1)" "startdocker: .*pods are another cluster's here.*qsub -l image="
+like "and outside of jobs too" "$(as_user timeout 300 "$T/bin/startdocker" -c true box 2>&1)" "startdocker: .*pods are another cluster's here.*qsub -l image="
 
 # --- pods that somebody else takes away ---
 cat >"$H/again.pbs" <<'END'

@@ -73,7 +73,7 @@ server_run main
 export STOKER_SOCKET=$SOCKET
 await "after kill -9 of the server none is missing and none is there twice" "0 1 2 3 4 5 6 7 8 9" points mnist loss master-0
 await "nor of the worker" "0 10 20 30 40 50 60 70 80 90" points mnist loss worker-0
-ok "the job succeeds" kubectl wait --for=condition=Succeeded pytorchjob/mnist --timeout=60s
+ok "the job succeeds" kubectl wait --for=condition=Succeeded pytorchjob/mnist --timeout=180s
 
 out=$("$STOKER" plot pytorchjob/mnist --width 60 --height 6)
 like "the loss is drawn by epoch" "$out" '^loss of mnist by epoch$'
@@ -106,7 +106,7 @@ kubectl delete pytorchjob mnist --wait=true >/dev/null
 for ((i = 0; i < 300; i++)); do [ -z "$(kubectl get pods -o name | grep mnist)" ] && break; sleep 0.1; done
 is "they outlive the job" "$(points mnist loss master-0)" "0 1 2 3 4 5 6 7 8 9"
 
-ok "garbage does no harm" kubectl wait --for=condition=Succeeded pytorchjob/noise --timeout=60s
+ok "garbage does no harm" kubectl wait --for=condition=Succeeded pytorchjob/noise --timeout=180s
 await "what is no number is kept as that" "[null,null,null]" \
 	bash -c "'$STOKER' plot noise -o json | jq -c '[.series[] | select(.name == \"loss\" and .by == \"epoch\") | .points[][1]]'"
 ok "and not drawn" "$STOKER" plot noise -m loss

@@ -84,7 +84,7 @@ is "its process is the user's" "$(living | grep -c 'sleep 1000')" 1
 is "exec works" "$(kubectl exec b -- sh -c 'id -u; exit 0')" 0
 kubectl exec b -- sh -c 'exit 7' 2>/dev/null
 is "and brings the exit status" $? 7
-like "a terminal too" "$(timeout 30 script -qec "kubectl exec -it b -- sh -c 'ls -l /proc/self/fd/0'" /dev/null </dev/null)" /dev/pts/0
+like "a terminal too" "$(timeout 120 script -qec "kubectl exec -it b -- sh -c 'ls -l /proc/self/fd/0'" /dev/null </dev/null)" /dev/pts/0
 
 pod e host 'sleep 1234 & ls -d /proc/'$$'; exec sleep 1235' '' ', "hostPID": true, "hostIPC": true'
 ok "the host's processes are seen by a pod that wants to" eventually 20 eval '[ "$(kubectl logs e)" = "/proc/$$" ]'
@@ -125,7 +125,7 @@ is "and it has ended" "$(pgrep -u $U -f '^sleep 1000')" ""
 pod d box:1 'trap "exit 0" TERM; echo up; while :; do sleep 0.1; done'
 eventually 20 phase d Running
 kill_server
-ok "down ends what a killed server left" "$STOKER" down --data "$T/main/data" --timeout 20s
+ok "down ends what a killed server left" "$STOKER" down --data "$T/main/data" --timeout 120s
 ok "with every process" eventually 5 none_living
 is "all files are the user's" "$(find "$T/main/data" ! -uid $U)" ""
 is "of pods there are none" "$(find "$T"/main/data/pods "$T"/main/data/run/containers "$T"/main/data/run/oci -mindepth 1)" ""
@@ -167,7 +167,7 @@ if command -v newuidmap >/dev/null && [ -e /etc/subuid ] && [ -e /etc/subgid ]; 
 	is "the data directory is covered in the host's image" "$(ends b)" 0
 	ok "images with such files can be removed" "$STOKER" image prune --all --data "$T/many/data"
 	kubectl delete pod a b >/dev/null
-	ok "and the server ends" "$STOKER" down --data "$T/many/data" --timeout 20s
+	ok "and the server ends" "$STOKER" down --data "$T/many/data" --timeout 120s
 	ok "with everything" eventually 5 none_living 700000000
 	STOKER=$T/as-user
 cd "$T" || exit 1

@@ -25,7 +25,7 @@ why() { kubectl get pods -l job-name="$1" -o 'jsonpath={.items[*].status.conditi
 waits() { grep -qF -- "$2" <<<"$(why "$1")"; }
 phases() { kubectl get pods -l job-name="$1" -o 'jsonpath={.items[*].status.phase}'; }
 runs() { [ "$(phases "$1" | tr ' ' '\n' | grep -c Running)" = "${2:-1}" ]; }
-complete() { kubectl wait --for=condition=complete --timeout=20s "job/$1"; }
+complete() { kubectl wait --for=condition=complete --timeout=120s "job/$1"; }
 note() { kubectl get job "$1" -o "jsonpath={.metadata.annotations.stoker\\.dev/$2}"; }
 
 # Bad words are refused where they are written.
@@ -105,7 +105,7 @@ is "there is one reservation" "$(kubectl get reservations -o name)" "reservation
 is "and back" "$(st drain "$NODE" --undo)" "node/$NODE takes pods again"
 ok "it runs then" eventually 20 runs late
 kubectl run lonely --image=host --restart=Never --overrides='{"spec":{"terminationGracePeriodSeconds":0}}' >/dev/null
-ok "a pod of nobody's" kubectl wait --for=condition=Ready --timeout=20s pod/lonely
+ok "a pod of nobody's" kubectl wait --for=condition=Ready --timeout=120s pod/lonely
 like "is not ended by mistake" "$(st drain "$NODE")" 'nobody would start these pods again: default/lonely. --force'
 kubectl create pdb keep --selector=job-name=long --min-available=1 >/dev/null
 allowed() { [ "$(kubectl get pdb keep -o 'jsonpath={.status.currentHealthy}/{.status.disruptionsAllowed}')" = "$1" ]; }

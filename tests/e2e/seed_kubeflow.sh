@@ -24,7 +24,7 @@ tensorflow() {
 		"$(kubectl get tfjob example-job -o 'jsonpath={.spec.tfReplicaSpecs.Master.replicas}{.spec.tfReplicaSpecs.Worker.replicas}{.spec.tfReplicaSpecs.PS.replicas}')" 112
 	like_all "$V: S1.11: kubectl get tfjob" "$(kubectl get tfjob)" '^NAME +(STATE +)?AGE~example-job .*~$'
 	ok "$V: S1.11: it succeeds when the master does, though the others wait for ever" \
-		kubectl wait --for=condition=Succeeded --timeout=60s tfjob/example-job
+		kubectl wait --for=condition=Succeeded --timeout=180s tfjob/example-job
 	is "$V: S1.11: and says whose it was" "$(kubectl get tfjob example-job -o 'jsonpath={.status.tfReplicaStatuses.Master.succeeded}')" 1
 	ok "$V: S1.11: the others are stopped, and gone" eventually 60 settled
 	like "$V: S1.12: only the master is listed as completed" "$(kubectl get pods | grep Completed)" '^example-job-master-0 +0/1 +Completed +0 +[0-9]+s$'

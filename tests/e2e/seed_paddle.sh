@@ -29,7 +29,7 @@ story() {
 	is "$V: S3.4: volumes before containers, one pod at a time, one in all" \
 		"$(job .spec.parallelism) $(job .spec.completions) $(job '.spec.template.spec.containers[0].name')" '1 1 pi'
 	like "$V: S3.5: kubectl get job lists it" "$(k get job)" '^quickstart +.*[01]/1 '
-	like "$V: S3.4: the program with a relative path runs to its end" "$(k wait --for=condition=complete --timeout=60s job/quickstart)" 'condition met'
+	like "$V: S3.4: the program with a relative path runs to its end" "$(k wait --for=condition=complete --timeout=180s job/quickstart)" 'condition met'
 	like "$V: S3.5: and counts its success" "$(k get job quickstart --no-headers)" '^quickstart +(Complete +)?1/1 +[0-9]+s +[0-9]+s$'
 
 	uid=$(job .metadata.uid)

@@ -25,7 +25,7 @@ shown() { k get pods | grep -Eq "$1"; }
 story() {
 	local set
 	is "$V: S1.16: a Deployment and its Service" "$(k apply -f "$SEED/inception.yaml" | tr '\n' ' ')" 'service/inception created deployment.apps/inception-v1 created '
-	like "$V: S1.16: the model server comes up" "$(k rollout status deployment/inception-v1 --timeout=60s)" 'successfully rolled out'
+	like "$V: S1.16: the model server comes up" "$(k rollout status deployment/inception-v1 --timeout=180s)" 'successfully rolled out'
 	like "$V: S1.16: as the document shows it" "$(k get pods --no-headers)" '^inception-v1-[a-z0-9]+-[a-z0-9]{5} +1/1 +Running +0 +[0-9]+s$'
 	like "$V: S1.16: the Service has its port" "$(k get svc inception --no-headers)" '^inception +ClusterIP +[0-9.]+ +<none> +9000/TCP '
 	like "$V: S1.16: and leads to the pod" "$(k describe svc inception)" "Endpoints: +$(k get pods -l app=inception -o 'jsonpath={.items[0].status.podIP}'):9000\$"
@@ -34,7 +34,7 @@ story() {
 	is "$V: S1.17: its argument over two lines is one" "$(get job model-client-job-katacoda '.spec.template.spec.containers[0].args')" \
 		'["/serving/bazel-bin/tensorflow_serving/example/inception_client --server=inception:9000 --image=/data/katacoda.jpg"]'
 	is "$V: S1.17: a name in the template is kept" "$(get job model-client-job-katacoda .spec.template.metadata.name)" model-client-job-katacoda
-	like "$V: S1.17: it reaches the model server by its short name" "$(k wait --for=condition=complete --timeout=60s job/model-client-job-katacoda)" 'condition met'
+	like "$V: S1.17: it reaches the model server by its short name" "$(k wait --for=condition=complete --timeout=180s job/model-client-job-katacoda)" 'condition met'
 	like "$V: S1.17: the pod is named after the Job all the same" "$(k get pods -l job-name=model-client-job-katacoda -o name)" '^pod/model-client-job-katacoda-[a-z0-9]{5}$'
 	is "$V: S1.17: the image is not looked for elsewhere" "$(k get events -o json | jq -r '[.items[] | select(.reason == "Pulling" or .reason == "Failed")] | length')" 0
 
@@ -52,10 +52,10 @@ scores: $SUM"
 	ok "$V: S1.17: a tag that is not here is not pulled, and says so" eventually 30 shown '^absent +0/1 +ErrImageNeverPull '
 	set=$(k get rs -o name)
 	k delete pod --now -l app=inception >/dev/null
-	like "$V: S1.16: a model server that is lost comes back" "$(k rollout status deployment/inception-v1 --timeout=60s; k get rs -o name)" "$set"
+	like "$V: S1.16: a model server that is lost comes back" "$(k rollout status deployment/inception-v1 --timeout=180s; k get rs -o name)" "$set"
 	k delete job model-client-job-katacoda >/dev/null
 	k apply -f "$SEED/model-client-job.yaml" >/dev/null
-	like "$V: S1.18: and the Service leads to the new one" "$(k wait --for=condition=complete --timeout=60s job/model-client-job-katacoda)" 'condition met'
+	like "$V: S1.18: and the Service leads to the new one" "$(k wait --for=condition=complete --timeout=180s job/model-client-job-katacoda)" 'condition met'
 	is "$V: S1.18: which says the same" "$(completed_log | tail -n 1)" "scores: $SUM"
 	k delete -f "$SEED/inception.yaml" -f "$SEED/model-client-job.yaml" >/dev/null
 	k delete pods --all --now >/dev/null

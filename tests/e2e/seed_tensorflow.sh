@@ -65,7 +65,7 @@ story() {
 		"$(args worker 0 train_worker0 'export CUDA_VISIBLE_DEVICES=0; ')"
 
 	like "$V: S2.6: both workers reach the others and end" \
-		"$(k wait --for=condition=complete --timeout=90s job/tensorflow-worker0-rc job/tensorflow-worker1-rc | tr '\n' ' ')" '^job.*worker0-rc condition met job.*worker1-rc condition met $'
+		"$(k wait --for=condition=complete --timeout=180s job/tensorflow-worker0-rc job/tensorflow-worker1-rc | tr '\n' ' ')" '^job.*worker0-rc condition met job.*worker1-rc condition met $'
 	traffic
 	placement
 	is "$V: S2.8: the ps goes on serving, as server.join() does" "$(pod_of tensorflow-ps .status.phase) $(job ps .status.active)" 'Running 1'

@@ -71,7 +71,7 @@ while read -r way _; do
 done <<<"$WAYS" >"$T/jobs.yaml"
 kubectl create -f "$T/jobs.yaml" >/dev/null || fail "the jobs are made"
 all_ended() { ! kubectl get tfjobs -o 'jsonpath={range .items[*]}{.status.conditions[-1:].type}{"\n"}{end}' | grep -qv 'Succeeded\|Failed'; }
-ok "every job ends" eventually 150 all_ended
+ok "every job ends" eventually 300 all_ended
 kubectl get tfjobs -o json >"$T/ended"
 check() { # WAY VERSION again|bad
 	local job code got want

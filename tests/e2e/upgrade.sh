@@ -8,7 +8,7 @@ VERSION_AT=60 APPLICATION_AT=68 # PRAGMA user_version and application_id in the 
 start_fails() {
 	local name=$1
 	shift
-	SAID=$(timeout 30 "$STOKER" serve --data "$T/$name/data" --listen 127.0.0.1:0 --socket "$T/$name/sock2" "$@" 2>&1)
+	SAID=$(timeout 120 "$STOKER" serve --data "$T/$name/data" --listen 127.0.0.1:0 --socket "$T/$name/sock2" "$@" 2>&1)
 	STATUS=$?
 }
 # state NAME: of every file, contents and names.
@@ -43,7 +43,7 @@ start_fails main
 is "a second server on the directory is refused" "$STATUS" 1
 like "by name, with the pid of the first" "$SAID" "$T/main/data is in use by another stoker serve \(pid $SERVER_PID\)"
 is "the first one serves on" "$(item one)" "$before"
-SAID=$(timeout 30 "$STOKER" serve --data "$T/main/other" --listen 127.0.0.1:0 --socket "$SOCKET" 2>&1)
+SAID=$(timeout 120 "$STOKER" serve --data "$T/main/other" --listen 127.0.0.1:0 --socket "$SOCKET" 2>&1)
 is "a second server on the socket is refused" $? 1
 like "by name" "$SAID" "another server listens on $SOCKET"
 is "and the socket still answers" "$(item one)" "$before"
@@ -73,7 +73,7 @@ cut=0
 for at in rename:1 rename:2 fdatasync:1 fdatasync:4 fdatasync:6 fdatasync:8 pwrite64:2 pwrite64:9 pwrite64:15 unlink:1; do
 	name=cut-${at/:/-}
 	mkdir -p "$T/$name"
-	timeout 20 strace -f -qq -o /dev/null -e "trace=${at%:*}" -e "inject=${at%:*}:signal=KILL:when=${at#*:}" \
+	timeout 120 strace -f -qq -o /dev/null -e "trace=${at%:*}" -e "inject=${at%:*}:signal=KILL:when=${at#*:}" \
 		"$STOKER" serve --no-node --data "$T/$name/data" --listen 127.0.0.1:0 --socket "$T/$name/sock" >"$T/$name/first" 2>&1 &
 	PIDS+=($!)
 	wait $! 2>/dev/null

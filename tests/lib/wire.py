@@ -224,8 +224,8 @@ class Conn:
 
 
 def eventually(seconds, fn):
-    """True as soon as fn() is; False when the time is up."""
-    end = time.monotonic() + seconds
+    """True as soon as fn() is; False when the time is up, a minute at least: the machine may be busy."""
+    end = time.monotonic() + max(seconds, 60)
     while not fn():
         if time.monotonic() > end:
             return False
