@@ -35,12 +35,13 @@ is "the node holds its lease" "$(kubectl get lease -n kube-node-lease "$ME" -o '
 like "describe shows it" "$(kubectl describe node "$ME")" 'HolderIdentity: +'"$ME"
 
 kubectl create -f - >/dev/null <<<'{"apiVersion":"v1","kind":"Node","metadata":{"name":"far"}}'
-renew far
+renew far 3600
 say far True
 pod stays far '{operator: Exists}'
 pod goes far '{key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 1}'
 api PATCH /api/v1/namespaces/default/pods/stays/status -H 'Content-Type: application/strategic-merge-patch+json' \
 	-d '{"status":{"phase":"Running","conditions":[{"type":"Ready","status":"True"}]}}' >/dev/null
+renew far
 ok "a node that falls silent is unknown" eventually 20 ready_is Unknown
 is "why" "$(far '.status.conditions[?(@.type=="Ready")].reason'): $(far '.status.conditions[?(@.type=="Ready")].message')" 'NodeStatusUnknown: Kubelet stopped posting node status.'
 like "get says so" "$(kubectl get node far --no-headers)" '^far +NotReady '
@@ -62,12 +63,12 @@ kubectl delete lease -n kube-node-lease far >/dev/null
 kubectl taint node "$ME" gpu=old:NoExecute >/dev/null
 kubectl run early --image=host --restart=Never -- sleep 1000 >/dev/null
 kubectl run used --image=host --restart=Never --overrides='{"spec":{"terminationGracePeriodSeconds":0,"tolerations":[{"key":"gpu","operator":"Exists"}]}}' -- sleep 1000 >/dev/null
-ok "a pod that tolerates a taint runs" kubectl wait --for=condition=Ready pod/used --timeout=30s
+ok "a pod that tolerates a taint runs" kubectl wait --for=condition=Ready pod/used --timeout=120s
 is "one that does not waits" "$(kubectl get pod early -o 'jsonpath={.status.phase}{.spec.nodeName}')" Pending
 kubectl delete pod early used >/dev/null
 kubectl taint node "$ME" gpu- >/dev/null
 kubectl run victim --image=host --restart=Never --overrides='{"spec":{"terminationGracePeriodSeconds":0}}' -- sleep 1000 >/dev/null
-ok "without it everyone does" kubectl wait --for=condition=Ready pod/victim --timeout=30s
+ok "without it everyone does" kubectl wait --for=condition=Ready pod/victim --timeout=120s
 kubectl taint node "$ME" gpu=old:NoExecute >/dev/null
 ok "a new taint evicts it" eventually 20 gone pod victim
 kubectl taint node "$ME" gpu- >/dev/null
@@ -80,7 +81,7 @@ kubectl run late --image=host --restart=Never -- sleep 1000 >/dev/null
 waits() { kubectl describe pod late | grep -q '0/1 nodes are available: 1 node(s) were unschedulable'; }
 ok "and takes no pods" eventually 20 waits
 kubectl uncordon "$ME" >/dev/null
-ok "until it is uncordoned" kubectl wait --for=condition=Ready pod/late --timeout=30s
+ok "until it is uncordoned" kubectl wait --for=condition=Ready pod/late --timeout=120s
 ok "and the taint goes" eventually 20 tainted ''
 kubectl delete pod late --grace-period=1 >/dev/null
 
@@ -105,13 +106,16 @@ budget() { kubectl get pdb web -o 'jsonpath={.status.expectedPods} {.status.curr
 budget_is() { [ "$(budget)" = "$1" ]; }
 ok "a budget counts" eventually 30 budget_is '2 2 1 1 SufficientPods'
 like "and shows it" "$(kubectl get pdb web --no-headers)" '^web +N/A +1 +1 '
-out=$(kubectl drain "$ME" --timeout=2s 2>&1)
-like "drain evicts as many as it may" "$out" 'pod/web-[a-z0-9]+ evicted'
-like "and waits for the others" "$out" "Cannot evict pod as it would violate the pod's disruption budget"
+kubectl drain "$ME" >"$T/drain" 2>&1 &
+DRAIN=$!
+PIDS+=($DRAIN)
+ok "drain evicts as many as it may" eventually 60 grep -Eq 'pod/web-[a-z0-9]+ evicted' "$T/drain"
+ok "and waits for the others" eventually 60 grep -q "Cannot evict pod as it would violate the pod's disruption budget" "$T/drain"
+kill $DRAIN
 ok "the budget is used up" eventually 30 budget_is '2 1 1 0 InsufficientPods'
 kubectl uncordon "$ME" >/dev/null
 ok "a new pod fills it up" eventually 30 budget_is '2 2 1 1 SufficientPods'
 kubectl delete pdb web >/dev/null
-like "without a budget all go" "$(kubectl drain "$ME" --timeout=30s 2>&1)" '^node/.* (drained|evicted)$'
+like "without a budget all go" "$(kubectl drain "$ME" --timeout=120s 2>&1)" '^node/.* (drained|evicted)$'
 kubectl delete rs web >/dev/null
 done_testing
