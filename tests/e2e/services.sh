@@ -6,7 +6,7 @@ node_start main --gpus 2 || exit 1
 # phase POD WORD [NS]: waits for it.
 phase() {
 	local i
-	for ((i = 0; i < 300; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		[ "$(kubectl get pod -n "${3:-default}" "$1" -o jsonpath='{.status.phase}' 2>/dev/null)" = "$2" ] && return 0
 		sleep 0.05
 	done
@@ -16,7 +16,7 @@ phase() {
 # ready SERVICE: has an address.
 ready() {
 	local i
-	for ((i = 0; i < 300; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		[ -n "$(kubectl get endpoints "$1" -o jsonpath='{.subsets[*].addresses[*].ip}' 2>/dev/null)" ] && return 0
 		sleep 0.05
 	done
@@ -33,7 +33,7 @@ ask() {
 	YAML
 	phase "$1" Succeeded "${3:-default}" && kubectl logs -n "${3:-default}" "$1"
 }
-GET="curl -s -m 5 -o /dev/null -w %{http_code}"
+GET="curl -s -m 30 -o /dev/null -w %{http_code}"
 
 kubectl apply -f - >/dev/null <<'YAML'
 apiVersion: v1
@@ -77,11 +77,11 @@ like "Endpoints and describe know the named port" "$(kubectl describe svc web)" 
 is "so does the EndpointSlice" "$(kubectl get endpointslices -l kubernetes.io/service-name=web -o jsonpath='{.items[*].endpoints[*].addresses[0]}')" "$W0"
 
 # The web server needs a moment to listen.
-for ((i = 0; i < 100; i++)); do [ "$(curl -s -m 1 -o /dev/null -w '%{http_code}' http://127.0.0.1:30980/)" = 200 ] && break; sleep 0.05; done
-is "a NodePort answers on this machine" "$(curl -s -m 5 -o /dev/null -w '%{http_code}' http://127.0.0.1:30980/)" 200
+answers() { [ "$(curl -s -m 5 -o /dev/null -w '%{http_code}' http://127.0.0.1:30980/)" = 200 ]; }
+ok "a NodePort answers on this machine" eventually 60 answers
 is "a ClusterIP answers by name" "$(ask by-name "$GET http://web/")" 200
 is "a named pod of a headless service has its own name" "$(ask by-host "getent hosts w0.heads.default.svc.cluster.local | cut -d' ' -f1")" "$W0"
-like "kubernetes.default answers" "$(ask api "curl -sk -m 5 https://kubernetes.default/version")" '"major"'
+like "kubernetes.default answers" "$(ask api "curl -sk -m 30 https://kubernetes.default/version")" '"major"'
 is "services are in the environment" "$(ask env 'echo $WEB_SERVICE_PORT')" 80
 
 phase own Succeeded >/dev/null
@@ -113,8 +113,10 @@ spec: {terminationGracePeriodSeconds: 1, containers: [{name: c, image: host, com
 YAML
 phase secret Running ann
 ANN=$(kubectl get pod -n ann secret -o jsonpath='{.status.podIP}')
-is "a user's pod reaches the user's own" "$(ask mine "sleep 0.5; $GET http://$ANN:8080/" ann)" 200
-is "another user's pod does not" "$(ask theirs "$GET http://$ANN:8080/ || true" bob)" 000
+# A client that tries until somebody listens there.
+WAIT="$GET --retry 60 --retry-delay 1 --retry-connrefused"
+is "a user's pod reaches the user's own" "$(ask mine "$WAIT http://$ANN:8080/" ann)" 200
+is "another user's pod does not" "$(ask theirs "curl -s -m 5 -o /dev/null -w %{http_code} http://$ANN:8080/ || true" bob)" 000
 kubectl label namespace ann stoker.dev/network=open >/dev/null
 is "unless the namespace is open" "$(ask guest "$GET http://$ANN:8080/" bob)" 200
 
@@ -124,7 +126,7 @@ kind: Pod
 metadata: {name: greedy}
 spec: {containers: [{name: c, image: host, resources: {limits: {nvidia.com/gpu: 3}}}]}
 YAML
-for ((i = 0; i < 100; i++)); do
+for ((i = 0; i < 600; i++)); do
 	WHY=$(kubectl get pod greedy -o jsonpath='{.status.conditions[?(@.type=="PodScheduled")].message}')
 	[ -n "$WHY" ] && break
 	sleep 0.05
@@ -133,6 +135,6 @@ is "a pod without room is told why" "$WHY" "0/1 nodes are available: 1 Insuffici
 like "and an event says so" "$(kubectl get events --field-selector involvedObject.name=greedy)" FailedScheduling
 
 kubectl delete service web >/dev/null
-sleep 0.3
-is "a deleted service takes its endpoints with it" "$(kubectl get endpoints web --ignore-not-found -o name)$(kubectl get endpointslices -l kubernetes.io/service-name=web -o name)" ""
+no_endpoints() { [ -z "$(kubectl get endpoints web --ignore-not-found -o name)$(kubectl get endpointslices -l kubernetes.io/service-name=web -o name)" ]; }
+ok "a deleted service takes its endpoints with it" eventually 60 no_endpoints
 done_testing
