@@ -91,12 +91,13 @@ watching() {
 	"$K" -n "$NS" get cm watched --watch-only -o 'jsonpath={.data.z};' >"$T/one-$V" 2>&1 &
 	pid=$!
 	PIDS+=("$pid")
-	sleep 0.5
-	k patch cm watched -p '{"data":{"z":"9"}}' >/dev/null
-	ok "$V: get NAME --watch-only prints the change" eventually 10 grep -q '9;' "$T/one-$V"
+	# Nobody sees when it has begun to watch: there is one change after the other until it has.
+	local n=0
+	changes() { n=$((n + 1)) && k patch cm watched -p "{\"data\":{\"z\":\"9\",\"n\":\"$n\"}}" && sleep 0.1 && grep -q '9;' "$T/one-$V"; }
+	ok "$V: get NAME --watch-only prints the change" eventually 60 changes
 	kill "$pid" 2>/dev/null
 	wait "$pid" 2>/dev/null
-	like "$V: --request-timeout ends a watch" "$(timeout 10 "$K" -n "$NS" get cm -w --request-timeout=1s 2>&1)" '^watched'
+	like "$V: --request-timeout ends a watch" "$(timeout 60 "$K" -n "$NS" get cm -w --request-timeout=5s 2>&1)" '^watched'
 }
 
 # kubectl asks for 500 at a time.
