@@ -90,7 +90,8 @@ touch "$T/out/late-go"
 pod starved Never 'echo ran >>/out/starved'
 events() { kubectl get events --field-selector "involvedObject.name=$1" -o 'jsonpath={range .items[*]}{.reason}: {.message}{"\n"}{end}'; }
 ok "a container that cannot be started for want of processes waits" eventually 10 waits late CreateContainerError
-like "and says why" "$(get late "$MAIN.state.waiting.message")" 'Resource temporarily unavailable'
+says_why() { get late "$MAIN.state.waiting.message" | grep -q 'Resource temporarily unavailable'; }
+ok "and says why" eventually 60 says_why
 is "its pod has not failed" "$(get late .status.phase)" Pending
 ok "so does a new pod" eventually 10 sh -c "kubectl describe pod starved | grep -q 'FailedCreatePodSandBox.*Resource temporarily unavailable'"
 is "the server lives" "$(api_code GET /livez)" 200
@@ -107,12 +108,14 @@ pod over Never 'exit 3'
 ok "pods run before the reboot" eventually 20 restarts steady 0
 ok "and others" eventually 20 restarts fleeting 0
 ok "one has ended" eventually 20 phase over Failed
+ok "what runs has said so" eventually 60 test -s "$T/out/steady" -a -s "$T/out/fleeting"
 server_kill
 reboot main
 ok "nothing of it is left in the group" eventually 5 rmdir "$pids/$MARK"
 node_start main || done_testing
 ok "after a reboot a pod that is always to run does, as its next run" eventually 20 restarts steady 1
-is "the program was started that often" "$(wc -l <"$T/out/steady")" 2
+started_twice() { [ "$(wc -l <"$T/out/steady")" = 2 ]; }
+ok "the program was started that often" eventually 60 started_twice
 like "it has an address" "$(get steady .status.podIP)" '^10\.'
 like "and a network" "$(kubectl exec steady -- ip -4 addr show eth0)" "$(get steady .status.podIP)"
 ok "one that is to run once has failed" eventually 10 phase fleeting Failed
@@ -134,7 +137,7 @@ else
 fi
 node_start small || done_testing
 for i in 1 2 3; do pod "flood-$i" Never 'yes "all work and no play makes a dull log" | head -c 60000000; echo the end'; done
-ok "three pods say more than the disk holds, and end" eventually 30 sh -c "[ \$(kubectl get pods | grep -c Completed) = 3 ]"
+ok "three pods say more than the disk holds, and end" eventually 180 sh -c "[ \$(kubectl get pods | grep -c Completed) = 3 ]"
 is "their logs have left room for the store" "$(api_code POST /api/v1/namespaces/default/configmaps \
 	-H 'Content-Type: application/json' -d "{\"metadata\":{\"name\":\"note\"},\"data\":{\"k\":\"$(printf %0100000d 0)\"}}")" 201
 kubectl delete pod --all --wait=false >/dev/null
@@ -151,7 +154,7 @@ touch "$T/out/patient-go" "$T/out/worker-go"
 ok "a program ends while the disk is full" eventually 10 nothing_of worker
 like "the server lives and answers" "$(kubectl get pods 2>&1)" 'worker'
 like "what it cannot write it says" "$(kubectl create configmap no --from-literal="a=$(printf %0100000d 0)" 2>&1)" 'torage|space'
-ok "a pod can be deleted" kubectl delete pod doomed --wait=true --timeout=20s
+ok "a pod can be deleted" kubectl delete pod doomed --wait=true --timeout=120s
 rm "$T/small/filler" "$T/small/filler2"
 ok "when there is room again, what ended has ended" eventually 20 phase worker Failed
 is "as it did" "$(get worker "$MAIN.state.terminated.exitCode")" 7

@@ -111,7 +111,9 @@ all_run() { [ "$(get pod "$1" '.status.containerStatuses[*].state.running.starte
 settled() { all_run "$1" && [ "$(get pod "$1" '.status.containerStatuses[*].restartCount')" = "0 0 1 1" ]; }
 ok "a pod of several containers runs" eventually 30 settled several
 is "its init container had cards of the others" "$(k logs several -c first)" "0,1,2"
-is "each container has its own, from 0" "$(k logs several -c a | cut -d' ' -f1) $(k logs several -c b | cut -d' ' -f1) $(k logs several -c c)" "0,1 0 none void"
+own_cards() { echo "$(k logs several -c a | cut -d' ' -f1) $(k logs several -c b | cut -d' ' -f1) $(k logs several -c c)"; }
+has_own() { [ "$(own_cards)" = "0,1 0 none void" ]; } # who runs may not have spoken yet
+ok "each container has its own, from 0" eventually 60 has_own
 is "none is shared between them" "$(for c in a b d; do k exec several -c $c -- sh -c 'echo $NVIDIA_VISIBLE_DEVICES'; done | tr , '\n' | sort -u | wc -l)" 4
 is "a container that starts again has the same card" "$(k exec several -c d -- sort -u /v/d)" "$(k exec several -c d -- sh -c 'echo $NVIDIA_VISIBLE_DEVICES')"
 is "the pod has them all" "$(cards several)" "0,1,2,3"
