@@ -38,6 +38,7 @@ ok "a gang is restarted, and fails when it hangs again" eventually 60 is_state a
 like "at its backoff limit" "$(last again reason) $(kubectl get tfjob again -o 'jsonpath={.status.gangRestarts}') $(last again message)" '^TFJobHung 1 Job again has failed because it hangs and has reached the specified backoff limit\. '
 is "the restart had the same reason" "$(kubectl get events --field-selector involvedObject.name=again,reason=TFJobHung -o json | jq '[.items[].message | select(startswith("TFJob default/again is restarting because it hangs."))] | length')" 1
 ok "meanwhile a PS of the others has fallen silent" eventually 30 is_condition computes-ps-0 False
+ok "and of another" eventually 30 is_condition prints-ps-0 False
 is "but one who computes is not silent" "$(last computes type) $(condition computes-worker-0)" 'Running '
 is "nor is one who prints" "$(last prints type) $(condition prints-worker-0)" 'Running '
 is "and where nobody asked nobody is told" "$(last silent type) $(condition silent-worker-0)" 'Running '
