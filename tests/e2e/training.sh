@@ -252,7 +252,7 @@ tfjob_old pause 1000 | sed 's/v1alpha2/v1/' | kubectl apply -f - >/dev/null
 ok "it runs" eventually 60 is_state tfjob pause Running
 kubectl patch tfjob pause --type merge -p '{"spec":{"runPolicy":{"suspend":true}}}' >/dev/null
 ok "suspended, nothing of it is left" eventually 30 pods_are pause ''
-is "and it says so" "$(state tfjob pause)" Suspended
+ok "and it says so" eventually 60 is_state tfjob pause Suspended
 kubectl patch tfjob pause --type merge -p '{"spec":{"runPolicy":{"suspend":false,"activeDeadlineSeconds":4}}}' >/dev/null
 ok "resumed, it begins anew, and ends at its deadline" eventually 60 is_state tfjob pause Failed
 is "and says so" "$(message tfjob pause Failed)" 'Job pause has failed because it was active longer than specified deadline'

@@ -250,6 +250,9 @@ class World:
         services = [s for s in services if "job-name" in s["metadata"]["labels"]]
         return {job: self.final(job, pods, services) for job in jobs}
 
+    def anybody_runs(self):
+        return any(p["status"].get("phase") in ("Pending", "Running") for p in self.items("pods"))
+
     def cards_held(self):
         out = subprocess.run([STOKER, "gpus", "--socket", self.server.sock, "-o", "json"], capture_output=True, check=True).stdout
         return [c["pod"] for c in json.loads(out) if c["pod"]]
