@@ -116,7 +116,7 @@ kubectl apply -f - >"$T/applied" <<-END
 			'cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us /sys/fs/cgroup/cpu.max 2>/dev/null | head -1
 			 cat /sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/memory.max 2>/dev/null
 			 df --output=size -B1 /dev/shm | tail -1
-			 said=$( (for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do sleep 1 & done; wait) 2>&1); echo "$said" | grep -ci "fork"'
+			 said=$( (for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do sleep 30 >/dev/null 2>/dev/null & done; wait) 2>&1); echo "$said" | grep -ci "fork"'
 		pod large '' 'resources: {requests: {cpu: 250m, memory: 1Mi}},' \
 			'cat /sys/fs/cgroup/cpu/cpu.shares /sys/fs/cgroup/cpu.weight 2>/dev/null; df --output=size -B1 /dev/shm | tail -1'
 		pod pair 'initContainers: [{name: i, image: host, resources: {limits: {memory: 8Mi}}, command: [sh, -c, "echo both >/dev/shm/x"]}],' \
@@ -171,7 +171,7 @@ END
 is "everything is accepted" $? 0
 is "and no pod is missing" "$(grep -c ^pod/ "$T/applied")" 48
 NETNS=$(readlink /proc/self/ns/net) PIDNS=$(readlink /proc/self/ns/pid) IPCNS=$(readlink /proc/self/ns/ipc)
-eventually 40 all_ended || fail "all pods end" "$(kubectl get pods -l kind=short)"
+eventually 180 all_ended || fail "all pods end" "$(kubectl get pods -l kind=short)"
 [ -n "${DEBUG:-}" ] && echo "$ALL" >"$DEBUG"
 
 is "args and \$(VAR)" "$(said words)" 'arg=1
@@ -286,7 +286,11 @@ KIND=pending pod taken '' "ports: [{containerPort: 80, hostPort: $PORT}]," 'echo
 ok "and is given once" eventually 10 sh -c 'kubectl get pod taken -o json | grep -q "have free ports for the requested pod ports"'
 
 # --- what cannot start, and why
-ALL=$(kubectl get pods -l kind=config -o json)
+all_stuck() {
+	ALL=$(kubectl get pods -l kind=config -o json)
+	jq -e '[.items[].status.containerStatuses[0].state.waiting.reason // "" | startswith("CreateContainer")] | all' <<<"$ALL" >/dev/null
+}
+eventually 60 all_stuck
 waits() { of "$1" '.status.containerStatuses[0].state.waiting | .reason + ": " + .message'; }
 uid() { of "$1" .metadata.uid; }
 is "a missing ConfigMap" "$(waits nomap)" 'CreateContainerConfigError: configmap "late" not found'

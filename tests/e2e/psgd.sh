@@ -218,7 +218,7 @@ like "and says which" "$out" 'parameter server 0, tried for 1 seconds: 127.0.0.1
 port=$(ports 1)
 (
 	ulimit -n 24
-	exec "$PSGD" --task ps:0 --ps "127.0.0.1:$port" --idle 20s
+	exec "$PSGD" --task ps:0 --ps "127.0.0.1:$port" --idle 600s
 ) >crowd.out 2>&1 &
 PIDS+=($!)
 python3 -c 'import socket, sys, time
@@ -229,10 +229,10 @@ while len(crowd) < 40:
     except OSError:
         time.sleep(0.1)
 print("crowded", flush=True)
-time.sleep(60)' "$port" >crowd.log 2>&1 &
+time.sleep(600)' "$port" >crowd.log 2>&1 &
 PIDS+=($!)
 ok "a crowd is at the server's door" eventually 20 grep -q crowded crowd.log
-out=$("$PSGD" --task worker:0 --ps "127.0.0.1:$port" "${SMALL[@]}" --give-up 20s 2>&1)
+out=$("$PSGD" --task worker:0 --ps "127.0.0.1:$port" "${SMALL[@]}" --give-up 300s 2>&1)
 is "a worker gets past them" $? 0
 
 # Bad input.

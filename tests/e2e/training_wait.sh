@@ -53,7 +53,7 @@ k create configmap late --from-literal=a=b >/dev/null
 k create secret generic late --from-literal=a=b >/dev/null
 for j in env volume; do
 	ok "$j: what was missing comes, and all programs start" eventually 60 all_run $j
-	ok "$j: the job runs" k wait --for=condition=Running tfjob/$j --timeout=60s
+	ok "$j: the job runs" k wait --for=condition=Running tfjob/$j --timeout=180s
 done
 
 # Somebody who restarts alone is not held by a gang that runs.
