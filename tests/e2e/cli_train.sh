@@ -22,7 +22,8 @@ END
 chmod 755 epochs
 
 # ---- pytorch ----
-is "a PyTorchJob is trained to its end" "$(status s train --framework pytorch --workers 2 --gpus 1 --name mnist -- sh -c 'echo rank $RANK of $WORLD_SIZE at $MASTER_ADDR >rank-$RANK; exec ./epochs 3')" 0
+# The master decides, and nobody goes on without it: it waits for the others.
+is "a PyTorchJob is trained to its end" "$(status s train --framework pytorch --workers 2 --gpus 1 --name mnist -- sh -c 'echo rank $RANK of $WORLD_SIZE at $MASTER_ADDR >rank-$RANK; ./epochs 3; touch done-$RANK; [ $RANK -gt 0 ] || until [ -e done-1 ] && [ -e done-2 ]; do sleep 0.1; done')" 0
 is "all replicas ran here" "$(cat rank-*)" "rank 0 of 3 at mnist-master-0
 rank 1 of 3 at mnist-master-0
 rank 2 of 3 at mnist-master-0"
@@ -148,6 +149,6 @@ cp "$STOKER" "$T/stoker"
 chmod 755 "$T/main" "$T/stoker"
 chmod 666 "$SOCKET"
 u() { setpriv --reuid=$U --regid="$(id -g "$me")" --clear-groups env -u KUBECONFIG "$T/stoker" "$@"; }
-is "a user trains as that user, on the user's files" "$(status u train --framework pytorch --workers 1 --name mine -- sh -c 'id -u >of-$RANK; exec ./epochs 1') $(cat of-0 of-1 | tr '\n' ' ')$(stat -c %u of-0)" "0 $U $U $U"
+is "a user trains as that user, on the user's files" "$(status u train --framework pytorch --workers 1 --name mine -- sh -c 'id -u >id-$RANK; mv id-$RANK of-$RANK; until [ -e of-1 ]; do sleep 0.1; done; exec ./epochs 1') $(cat of-0 of-1 | tr '\n' ' ')$(stat -c %u of-0)" "0 $U $U $U"
 is "and follows" "$(u follow mine | grep -c 'succeeded after')" 1
 done_testing
