@@ -85,7 +85,7 @@ is "their service goes with them" "$(s kill --remove crew; eventually 10 eval '!
 # ---- a server that comes and goes ----
 "$STOKER" run -q -w --name steady -- sh -c 'for i in $(seq 1 30); do echo $i; sleep 0.1; done' >"$T/steady" 2>&1 &
 STEADY=$!
-ok "a job runs" eventually 20 s wait -q --for running --timeout 30s steady
+ok "a job runs" eventually 20 s wait -q --for running --timeout 120s steady
 { kill -9 "$SERVER_PID" && wait "$SERVER_PID"; } 2>/dev/null
 node_start main --gpus 2 --host-path "$LAB"
 wait $STEADY
@@ -127,7 +127,7 @@ s kill -n tight held >/dev/null
 
 # ---- kill ----
 s run --name long -- sh -c 'trap "echo saved; exit 0" TERM; echo ready; while :; do sleep 0.1; done' >/dev/null
-ok "a job is running" s wait -q --for running long --timeout 30s
+ok "a job is running" s wait -q --for running long --timeout 120s
 ok "and has said so" eventually 10 eval '[ "$("$STOKER" logs long)" = ready ]'
 is "kill ends it, and waits for that" "$(s kill long)" "job/long ended (1 pod stopped)"
 is "its output stays, to the last word" "$(s logs long | tr '\n' ' ')" "ready saved "
@@ -154,7 +154,7 @@ s kill --now single >/dev/null
 
 # ---- Ctrl-C ----
 SLEEPER='trap "echo bye; exit 0" TERM; echo ready; while :; do sleep 0.1; done'
-out=$(terminal ready ^C 'again within' ^C -- "$STOKER" run -w --name twice -- sh -c "$SLEEPER")
+out=$(terminal ready ^C 'again within' ^C 'again within' ^C -- "$STOKER" run -w --name twice -- sh -c "$SLEEPER")
 is "Ctrl-C twice ends the job" $? 130
 like "which may clean up" "$(tr '\n' ' ' <<<"$out")" 'goes on\. Ctrl-C again within.*Ending job/twice.*bye.*job/twice ended'
 is "it is gone" "$(s ps -o name | grep -c twice)" 0
