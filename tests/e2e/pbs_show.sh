@@ -258,7 +258,7 @@ done
 set_status /api/v1/nodes/g103 "{\"nodeInfo\":{\"bootID\":\"$(cat /proc/sys/kernel/random/boot_id)\"}}"
 like "chk_res by the node's own name" "$(chk_res G103)" '^root +[0-9]+ +[0-9.]+ +[0-9]+$'
 like "and by the host's" "$(chk_res "$(hostname)")" '^root +[0-9]+ +[0-9.]+ +[0-9]+$'
-like "chk_res of one user" "$(chk_res G103 root)" 'qstat|bash|chk_res'
+like "chk_res of one user has the processes" "$(chk_res G103 root)" '^root +[0-9]+ +[0-9.]+ +[0-9]+  [^ ]'
 is "k_log by the node's own name" "$(k_log G103 2>&1 | head -n 1 | sed 's/^k_log: .dev.kmsg: .*/====Node G103====/')" "====Node G103===="
 like "chk_gpuused without a name is this machine's" "$(chk_gpuused)" '^====Node g103====$'
 like "dockerlog of a job that has not started" "$(dockerlog 380964 2>&1)" '^dockerlog: job 380964.Ghead has not started \(state Q\)$'
