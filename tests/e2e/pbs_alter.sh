@@ -44,9 +44,10 @@ done
 short=$(submit -N short -e short.err -l walltime=1:00:00 waits.sh)
 spins=$(echo 'while :; do :; done' | submit -N spins -e spins.err)
 ok "a job runs" eventually 30 is_in "$short" R
-is "its owner gives it less time" "$(said as_user qalter -l walltime=7 "$short")" "[0]"
-is "and no more again" "$(said as_user qalter -l walltime=8 "$short")" "qalter: Unauthorized Request  MSG=operation not permitted $short
+is "its owner gives it less time" "$(said as_user qalter -l walltime=30:00 "$short")" "[0]"
+is "and no more again" "$(said as_user qalter -l walltime=31:00 "$short")" "qalter: Unauthorized Request  MSG=operation not permitted $short
 [159]"
+is "but still less" "$(said as_user qalter -l walltime=7 "$short")" "[0]"
 ok "another runs" eventually 30 is_in "$spins" R
 is "and is limited in processor time" "$(said as_user qalter -l cput=1 "$spins")" "[0]"
 ok "which ends it" eventually 60 is_in "$spins" C

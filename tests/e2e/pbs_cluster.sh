@@ -51,7 +51,7 @@ is "its processes stand still" "$(cat "$H/count"; sleep 0.5)" "$(cat "$H/count")
 act qsig -s resume "$A"
 ok "and resumed" eventually 30 state "$A" R
 STOOD=$(cat "$H/count")
-moves() { [ "$(cat "$H/count")" -gt "$STOOD" ]; }
+moves() { [ "$(cat "$H/count")" -gt "${STOOD:-0}" ]; }
 ok "they go on" eventually 30 moves
 touch "$H/stop"
 ok "it ends" eventually 30 state "$A" C
@@ -109,7 +109,7 @@ is "and nothing else" "$(can get pods) $(can create pods) $(can get secrets) $(k
 cp "$ROOT/tests/lib/terminal.py" "$T/bin/"
 echo "PS1='stoker> '" >"$H/.bashrc"
 # terminal [TEXT KEYS]... -- ARGS...: a command on a terminal
-terminal() { (cd "$H" && as_user timeout 60 /usr/bin/python3 -B "$T/bin/terminal.py" "$@"); }
+terminal() { (cd "$H" && as_user timeout 300 /usr/bin/python3 -B "$T/bin/terminal.py" "$@"); }
 SAT=$(terminal 'stoker> ' $'echo in=$PBS_ENVIRONMENT at=$PWD $((6 * 7)); exit 4\n' -- "$T/bin/qsub" -I -l image=host)
 like "qsub -I sits down" "$SAT" 'job [0-9]+\..* ready'
 like "at a shell of the job" "$SAT" "in=PBS_INTERACTIVE at=$H 42"

@@ -95,7 +95,8 @@ is "a server that is not for this account" "$(by "$A" 'startdocker -c true lab/b
 status 125"
 chmod 666 "$SOCKET"
 pods() { kubectl get pods -A -o json | jq -r '.items[].metadata.name' | grep startdocker | sort; }
-is "nothing is left of any of them" "$(pods)" ""
+clean() { [ -z "$(pods)" ]; }
+settles "nothing is left of any of them" clean
 
 # In a job: its cards from 0, its group, its end.
 cat >"$HA/job.pbs" <<-END
@@ -127,7 +128,6 @@ pid=$(asleep)
 by "$A" 'qdel 1' >/dev/null
 gone() { [ ! -e "/proc/$pid" ] && ! pgrep -u "$A" >/dev/null && [ "$(cards)" = 4 ]; }
 settles "qdel ends the container; nothing is alive and the cards are free" gone
-clean() { [ -z "$(pods)" ]; }
 settles "its pod goes with the job's" clean
 
 # A queue whose programs belong into containers.
@@ -249,8 +249,10 @@ done
 settles "the second container has ended" grep -qs 'status 6' "$HA/away.o5"
 kill -9 "$SERVER_PID"
 wait "$SERVER_PID" 2>/dev/null
+# The others may have been too slow to notice that there was none.
+told=$(grep -c 'waits for the server' "$HA/away.e5")
 touch "$HA/c1"
-waits() { [ "$(grep -c 'waits for the server' "$HA/away.e5")" = 3 ]; }
+waits() { [ "$(grep -c 'waits for the server' "$HA/away.e5")" -gt "$told" ]; }
 settles "one that finds no server waits for it" waits
 begin || done_testing
 settles "the job ends" grep -qs 'status 0' "$HA/away.o5"

@@ -17,7 +17,7 @@ chmod 666 "$SOCKET"
 cd "$H" || exit 1
 as_user() { setpriv --reuid="$U" --regid="$(id -g "$U")" --clear-groups env -u KUBECONFIG STOKER_SOCKET="$SOCKET" STOKER_TORQUE_CFG=/nonexistent HOME="$H" LOGNAME="$U" "$@"; }
 # terminal [TEXT KEYS]... -- ARGS...: qsub on a terminal
-terminal() { as_user timeout 60 /usr/bin/python3 -B "$T/bin/terminal.py" "$@"; }
+terminal() { as_user timeout 300 /usr/bin/python3 -B "$T/bin/terminal.py" "$@"; }
 
 cat >a.pbs <<'END'
 #PBS -N testjob
@@ -42,5 +42,6 @@ like "who sits too long reads it" "$out" '^=>> PBS: job killed: walltime [0-9]+ 
 out=$(terminal 'to start' ^C '? ' $'y\n' -- "$T/bin/qsub" -I -h)
 is "who gives up while it waits is asked" "$? $(grep -c 'Do you wish to terminate' <<<"$out")" "1 1"
 like "and the job goes" "$out" '^Job [0-9]+\.[^ ]+ is being deleted$'
-is "and no job is left" "$(api GET "/apis/stoker.dev/v1/namespaces/$U/pbsjobs" | field '[.items[].status.state]|unique')" '["C"]'
+all_done() { [ "$(api GET "/apis/stoker.dev/v1/namespaces/$U/pbsjobs" | field '[.items[].status.state]|unique')" = '["C"]' ]; }
+ok "and no job is left" eventually 60 all_done
 done_testing

@@ -22,7 +22,7 @@ alter() { kubectl patch pbsjob "$1" --type merge -p "{\"spec\":{$2}}" >/dev/null
 # until_true COMMAND...: waits for it.
 until_true() {
 	local i
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		"$@" >/dev/null 2>&1 && return 0
 		sleep 0.05
 	done
@@ -209,8 +209,11 @@ END
 chmod +x "$T/send"
 kubectl patch pbsserver default --type merge -p "{\"spec\":{\"mailCommand\":\"$T/send -i\"}}" >/dev/null
 job m '"mail":{"points":"be","users":["ben@site.org","--evil"]}' 0.1 4
+mails() { grep -c "$1" "$T/mails"; }
+both_mails() { [ "$(mails "^Subject: PBS JOB $(id m)\.") $(mails '^for -i ben@site.org$')" = "2 2" ]; }
 ok "users are told of the end" until_true grep -q '^Exit_status=4' "$T/mails"
-is "and of the start, by the program of the server" "$(grep -c "^Subject: PBS JOB $(id m)\." "$T/mails") $(grep -c '^for -i ben@site.org$' "$T/mails")" "2 2"
+ok "and of the start, by the program of the server" until_true both_mails
+is "once each" "$(mails '^Subject: ')" 2
 kubectl patch pbsserver default --type merge -p '{"spec":{"mailCommand":null}}' >/dev/null
 
 # A node for itself.

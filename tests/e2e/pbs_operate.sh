@@ -114,7 +114,8 @@ closed() { [ "$(kubectl get node "$NODE" -o 'jsonpath={.spec.unschedulable}')" =
 ok "pbsnodes -o closes the node of the cluster" eventually 30 closed
 kubectl uncordon "$NODE" >/dev/null
 ok "what the cluster says comes back" eventually 30 mirrored
-is "another operator's pods are left alone" "$(pod other .status.phase)" Running
+other_runs() { [ "$(pod other .status.phase)" = Running ]; }
+ok "another operator's pods are left alone" eventually 60 other_runs
 kubectl delete pod -n "$U" other --grace-period=0 --force >/dev/null 2>&1
 kill -TERM "$OP"
 wait "$OP"

@@ -35,7 +35,7 @@ reason() { pod "$1" .status.reason; }
 term() { pod "$1" ".status.containerStatuses[0].state.terminated.$2"; }
 # The final status is told once; the pod is the controller's to remove after that, so it is looked at here.
 ended() {
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		case $(phase "$1") in Succeeded | Failed) return ;; esac
 		[ "$(api GET "$JOBS/${N[$1]}" | jq -r .status.state)" = C ] && return
 		sleep 0.05
@@ -43,7 +43,7 @@ ended() {
 }
 # says FILE PATTERN: waits for a line.
 says() {
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		grep -Eqs -- "$2" "$1" && return
 		sleep 0.05
 	done
@@ -53,7 +53,7 @@ says() {
 # The node.
 is "a node has its name as a property" "$(kubectl get nodes -l "property.stoker.dev/$NODE=" -o name)" "node/$NODE"
 kubectl annotate node "$NODE" stoker.dev/np=48 >/dev/null
-for ((i = 0; i < 200; i++)); do
+for ((i = 0; i < 1200; i++)); do
 	[ "$(api GET "/api/v1/nodes/$NODE" | jq -r .status.allocatable.cpu)" = 48 ] && break
 	sleep 0.05
 done
@@ -91,7 +91,7 @@ ok "a joined file is the only one" test ! -e "$(err b)"
 script=$(sed -n 5p "$(out a)") spool=${script%/spool/*}
 gone() {
 	local i
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		[ -z "$(ls "$spool/aux/$id"* "$spool/spool/$id"* 2>/dev/null)" ] && return
 		sleep 0.05
 	done
@@ -147,7 +147,7 @@ for n in still ice; do
 	put PATCH "$JOBS/${N[$n]}" '{"spec":{"suspend":true}}' >/dev/null
 done
 api DELETE "$PODS/${N[stay]}-0" >/dev/null
-for ((i = 0; i < 200; i++)); do
+for ((i = 0; i < 1200; i++)); do
 	[ -z "$(pod stay .spec.nodeName)" ] && break
 	sleep 0.05
 done
@@ -161,7 +161,9 @@ like "and the user reads that" "$(cat "$(err cput)")" '^=>> PBS: job killed: cpu
 ok "a job of several nodes has them in its node file" says "$(out two)" "^$NODE\$"
 is "a line for each slot" "$(wc -l <"$(out two)")" 4
 is "the cards of all of a machine" "$(cat "$H/cards")" "1,0 $NODE-gpu1 $NODE-gpu0"
-is "also for a program on the others" "$(kubectl -n "$U" exec "${N[two]}-1" -- sh -c 'echo $CUDA_VISIBLE_DEVICES')" 1,0
+# A node tells of each pod a little later than it runs.
+ok "a program on the others" eventually 60 kubectl -n "$U" exec "${N[two]}-1" -- true
+is "has them, too" "$(kubectl -n "$U" exec "${N[two]}-1" -- sh -c 'echo $CUDA_VISIBLE_DEVICES')" 1,0
 is "on the others a program is the user's too" "$(kubectl -n "$U" exec "${N[two]}-1" -- sh -c 'id -un; echo $PBS_NODENUM')" "$U
 1"
 # process NAME: the first of a job; it is told a little later than it runs.
@@ -177,7 +179,7 @@ process still
 # stands LETTERS: waits for a process to stop or go on.
 stands() {
 	local i
-	for ((i = 0; i < 200; i++)); do
+	for ((i = 0; i < 1200; i++)); do
 		case $(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null) in [$1]) return ;; esac
 		sleep 0.05
 	done

@@ -217,7 +217,7 @@ is "longer is refused also afterwards" "$(a "h=\$(echo true | qsub -h -q test); 
 [190]"
 
 ended "$long"
-like "who takes too long reads it" "$(job "$long" exit_status) $(cat "$(home $A)/long.o${long%%.*}")" '^-11 =>> PBS: job killed: walltime [2-9] exceeded limit 1$'
+like "who takes too long reads it" "$(job "$long" exit_status) $(cat "$(home $A)/long.o${long%%.*}")" '^-11 =>> PBS: job killed: walltime ([2-9]|[1-9][0-9]+) exceeded limit 1$'
 for n in big quick stays boxed; do
 	ended "${!n}"
 	is "who takes too much memory, too: $n" "$(job "${!n}" exit_status) $(grep -v Killed "$(home $A)/$n.e${!n%%.*}")" \
