@@ -343,7 +343,7 @@ TEST("a watch ends cleanly at its time, with a bookmark for who wants one")
 	o.bookmarks = true;
 	start(&s, &r, &o);
 	server_turn(&s);
-	for (int i = 0; i < 50 && !r.ended; i++) {
+	for (int i = 0; i < 5000 && !r.ended; i++) {
 		usleep(1000);
 		server_turn(&s);
 	}

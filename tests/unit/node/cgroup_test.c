@@ -62,16 +62,26 @@ static void join(const char *path)
 /* A child in `path` in every hierarchy, which forks another one and waits for its end. */
 static pid_t child_in(const char *path)
 {
-	pid_t pid = fork();
-	int pipe_fds[2];
-	char byte;
+	int ready[2], never[2];
+	pid_t pid, other;
+	char byte = 0;
 
+	CHECK(pipe(ready) == 0 && pipe(never) == 0);
+	pid = fork();
 	if (pid != 0) {
-		usleep(100000);
+		close(ready[1]);
+		CHECK_INT(read(ready[0], &byte, 1), 1);
+		close(ready[0]);
+		close(never[0]);
+		close(never[1]);
 		return pid;
 	}
 	join(path);
-	if (pipe(pipe_fds) == 0 && fork() >= 0 && read(pipe_fds[0], &byte, 1) == 1)
+	other = fork();
+	if (other < 0 || (other > 0 && write(ready[1], &byte, 1) != 1))
+		_exit(1);
+	close(ready[1]);
+	if (read(never[0], &byte, 1) == 1)
 		_exit(2);
 	pause();
 	_exit(0);
@@ -175,8 +185,8 @@ TEST("a frozen group stands still, and goes on when it is thawed")
 	usleep(30000);
 	CHECK_INT(*beat, seen);
 	CHECK_INT(cgroup_freeze(cgroups_here(), pod, false, &e), 0);
-	usleep(30000);
-	CHECK(*beat > seen);
+	while (*beat == seen)
+		usleep(1000);
 	cgroup_remove(cgroups_here(), pod);
 	CHECK_INT(waitpid(pid, &status, 0), pid);
 	CHECK_INT(cgroup_freeze(cgroups_here(), pod, true, &e), -1);

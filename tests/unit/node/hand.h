@@ -139,10 +139,10 @@ HAND void hand_tick(void *arg)
 	(void)arg;
 }
 
-/* Turns until *counter is `want`, at most `seconds`. */
+/* Turns until *counter is `want`, at most `seconds`, but a minute: the machine may be busy. */
 HAND bool hand_wait(struct hand *h, const int *counter, int want, int seconds)
 {
-	int64_t until = clock_mono_ms() + seconds * 1000;
+	int64_t until = clock_mono_ms() + (seconds > 60 ? seconds : 60) * 1000;
 	struct loop_timer tick = { .fire = hand_tick };
 
 	while (*counter < want && clock_mono_ms() < until) {
@@ -157,7 +157,7 @@ HAND bool hand_wait(struct hand *h, const int *counter, int want, int seconds)
 /* Every child is waited for, so that nothing is left behind. */
 HAND void hand_close(struct hand *h)
 {
-	int64_t until = clock_mono_ms() + 10000;
+	int64_t until = clock_mono_ms() + 60000;
 
 	while (h->running && clock_mono_ms() < until) {
 		loop_turn(h->base.loop, true);

@@ -103,7 +103,7 @@ static bool begin(struct visit *v, bool attach, const char *script, bool tty)
 
 static bool shows(struct visit *v, const char *want)
 {
-	for (int i = 0; i < 3000 && (!v->out.p || !strstr(v->out.p, want)); i++) {
+	for (int i = 0; i < 12000 && (!v->out.p || !strstr(v->out.p, want)); i++) {
 		loop_turn(v->b->loop, true);
 		usleep(5000);
 	}
@@ -170,7 +170,7 @@ TEST("bytes pass through a command in a real container unchanged, and a client t
 			CHECK(shows(&v, "here\n"));
 			v.k->ops->close(v.s);
 			for (int i = 0;
-			     i < 1000 && (cgroup_read(cgroups_here(), t->cgroup, &use, &e) < 0 || use.pids > 1); i++) {
+			     i < 12000 && (cgroup_read(cgroups_here(), t->cgroup, &use, &e) < 0 || use.pids > 1); i++) {
 				loop_turn(b.loop, true);
 				usleep(5000);
 			}

@@ -415,7 +415,7 @@ static bool connects(int fd)
 	int error = 0;
 	socklen_t n = sizeof(error);
 
-	return poll(&p, 1, 5000) == 1 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n) == 0 && !error;
+	return poll(&p, 1, 60000) == 1 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n) == 0 && !error;
 }
 
 TEST("a port of a host-network pod is dialled as it is")
@@ -451,7 +451,7 @@ static pid_t neighbour(int *ret_port)
 			hand_listen(&port);
 		if (write(fds[1], &port, sizeof(port)) < 0)
 			_exit(1);
-		alarm(20);
+		alarm(120);
 		pause();
 		_exit(0);
 	}

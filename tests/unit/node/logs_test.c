@@ -263,7 +263,7 @@ TEST("an old log goes by itself when its time has come")
 
 	free(put_log(&s, pod, "main", 0, 34));
 	logs_pod_ended(s.logs, "lab", "gone", "uid-gone");
-	for (int i = 0; i < 300 && count_by(&s, "gone"); i++) {
+	for (int i = 0; i < 6000 && count_by(&s, "gone"); i++) {
 		loop_turn(s.loop, true);
 		usleep(10000);
 	}

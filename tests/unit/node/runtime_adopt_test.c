@@ -97,7 +97,7 @@ TEST("a server that dies in the middle of a start leaves nothing half-made and s
 				CHECK_STR(t->error.text, "");
 			}
 			/* Whoever started it: it comes to run, once. */
-			for (int i = 0; i < 200; i++) {
+			for (int i = 0; i < 3000; i++) {
 				free(log);
 				log = trial_log(t);
 				if (str_starts(log, "started"))
@@ -135,7 +135,7 @@ TEST("a container whose monitor is killed is killed too and its end is unknown")
 		CHECK_INT(b.found_running, 0);
 		CHECK_INT(b.found_ended, 2);
 		CHECK(b.found[0].exit.unknown && b.found[1].exit.unknown);
-		for (int i = 0; i < 100 && kill(later->pid, 0) == 0; i++)
+		for (int i = 0; i < 3000 && kill(later->pid, 0) == 0; i++)
 			usleep(20000);
 	}
 }
@@ -165,7 +165,7 @@ TEST("a monitor that is half-way and cannot be asked starts nothing later")
 		CHECK(bench_restart(&b));
 		CHECK_INT(b.found_ended, 1);
 		CHECK(b.found[0].exit.unknown);
-		for (int i = 0; i < 500 && gone == 0; i++, usleep(10000))
+		for (int i = 0; i < 6000 && gone == 0; i++, usleep(10000))
 			gone = waitpid(record.monitor, NULL, WNOHANG);
 		CHECK_INT(gone, record.monitor);
 		bench_close(&b);

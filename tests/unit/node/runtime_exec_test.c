@@ -119,7 +119,7 @@ TEST("an extra process that cannot run, and one in a container that is over, are
 /* Turns the loop until the terminal has shown `want`. */
 static bool terminal_shows(struct bench *b, int fd, struct sbuf *out, const char *want)
 {
-	for (int i = 0; i < 1000 && (!out->p || !strstr(out->p, want)); i++) {
+	for (int i = 0; i < 6000 && (!out->p || !strstr(out->p, want)); i++) {
 		char buf[512];
 		ssize_t n = read(fd, buf, sizeof(buf));
 
@@ -222,7 +222,7 @@ TEST("an extra process can be killed with its children, at once or later")
 			CHECK(bench_wait(&b, &x.dones, 1, 30));
 			CHECK_INT(x.status, 137);
 		}
-		for (int i = 0; i < 100 && living(t) != 1; i++)
+		for (int i = 0; i < 3000 && living(t) != 1; i++)
 			usleep(20000);
 		CHECK_INT(living(t), 1);
 	}
@@ -233,7 +233,7 @@ TEST("an extra process can be killed with its children, at once or later")
 /* Receives packets until their text (without the leading stream byte) has `want`. */
 static bool attached_shows(int fd, struct sbuf *out, const char *want)
 {
-	for (int i = 0; i < 500 && (!out->p || !strstr(out->p, want)); i++) {
+	for (int i = 0; i < 3000 && (!out->p || !strstr(out->p, want)); i++) {
 		char buf[8192];
 		ssize_t n = recv(fd, buf, sizeof(buf), 0);
 
@@ -269,7 +269,7 @@ TEST("attach carries input and output, and the log can be reopened")
 		CHECK(rename(t->log, old) == 0);
 		if (b.runtime->ops->reopen_log(b.runtime, t->id, &e) < 0)
 			test_fail(__FILE__, __LINE__, "%s", e.text);
-		for (int i = 0; i < 500 && access(t->log, F_OK) < 0; i++)
+		for (int i = 0; i < 6000 && access(t->log, F_OK) < 0; i++)
 			usleep(10000);
 		CHECK(send(fd, "two\n", 4, MSG_NOSIGNAL) == 4);
 		CHECK(attached_shows(fd, &out, "got two\n"));
@@ -301,7 +301,7 @@ TEST("a container's own terminal can be resized")
 		trial_write(t, config);
 		trial_start(&b, t);
 		CHECK(bench_wait(&b, &t->dones, 1, 30));
-		for (int i = 0; i < 500; i++) {
+		for (int i = 0; i < 6000; i++) {
 			free(log);
 			log = trial_log(t);
 			if (strstr(log, "ready"))

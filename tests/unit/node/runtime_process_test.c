@@ -138,7 +138,7 @@ TEST("joined streams keep their order, text from outside begins a line of its ow
 		t->stdin_open = true;
 		trial_start(&b, t);
 		CHECK(bench_wait(&b, &t->dones, 1, 30));
-		for (int i = 0; i < 500; i++, usleep(10000)) {
+		for (int i = 0; i < 6000; i++, usleep(10000)) {
 			free(text);
 			text = text_of("out");
 			if (strstr(text, "x"))
@@ -260,7 +260,7 @@ TEST("nothing of a process survives it, whatever it did to get away")
 		left = text_of("left");
 		pid = (pid_t)strtol(left, NULL, 10);
 		CHECK(pid > 1);
-		for (int i = 0; i < 500 && kill(pid, 0) == 0; i++)
+		for (int i = 0; i < 6000 && kill(pid, 0) == 0; i++)
 			usleep(10000);
 		CHECK(kill(pid, 0) < 0);
 	}

@@ -196,7 +196,7 @@ static inline char *lab_source(struct lab *l, const char *sub_path)
 /* Everything to wait for is in another process. */
 static inline void lab_wait(struct lab *l)
 {
-	for (int i = 0; i < 500 && lab_prepare(l) < 0 && l->e.kind == ERR_UNAVAILABLE; i++)
+	for (int i = 0; i < 6000 && lab_prepare(l) < 0 && l->e.kind == ERR_UNAVAILABLE; i++)
 		usleep(10000);
 }
 

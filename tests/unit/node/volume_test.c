@@ -82,13 +82,13 @@ TEST("a tree too large to count in the loop is counted apart, and removed apart"
 		snprintf(rel, sizeof(rel), "pod/volumes/v/f%d", i);
 		lab_write(&l, rel, "x");
 	}
-	for (int i = 0; i < 500 && bytes < 2500 * 4096; i++) {
+	for (int i = 0; i < 6000 && bytes < 2500 * 4096; i++) {
 		bytes = volumes_usage(&l.c, &over);
 		usleep(10000);
 	}
 	CHECK_INT(bytes, 2500 * 4096);
 	volumes_remove(l.dir);
-	for (int i = 0; i < 500 && lab_has(&l, "pod/volumes"); i++)
+	for (int i = 0; i < 6000 && lab_has(&l, "pod/volumes"); i++)
 		usleep(10000);
 	lab_done(&l);
 }
@@ -346,10 +346,10 @@ TEST("an nfs mount that comes too late undoes itself")
 		       "/bin/mount -t tmpfs fake \"$last\" && echo done >\"${0%/*}/args\"\n");
 	CHECK(lab_prepare(&l) < 0);
 	volumes_remove(l.dir);
-	for (int i = 0; i < 300 && !streq(lab_read(&l, "args", buf), "done\n"); i++)
+	for (int i = 0; i < 6000 && !streq(lab_read(&l, "args", buf), "done\n"); i++)
 		usleep(10000);
 	CHECK_STR(lab_read(&l, "args", buf), "done\n");
-	for (int i = 0; i < 300 && lab_has(&l, "pod/volumes/v"); i++)
+	for (int i = 0; i < 6000 && lab_has(&l, "pod/volumes/v"); i++)
 		usleep(10000);
 	CHECK(!lab_has(&l, "pod/volumes/v"));
 	setenv("PATH", old, 1);
