@@ -244,11 +244,8 @@ static void mark_pod(struct nodes *k, const char *key, const struct pod_facts *p
 
 static void mark_pods(struct nodes *k, const char *name)
 {
-	const struct owned_pod *p;
-	size_t pos = 0;
-
-	while (owned_next(k->owned, &pos, &p))
-		if (p->facts.ready && streq(p->facts.node, name))
+	for (const struct owned_pod *p = owned_on(k->owned, name); p; p = p->beside)
+		if (p->facts.ready)
 			mark_pod(k, name, &p->facts);
 }
 

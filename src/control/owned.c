@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* owned.c - an informer of all pods with an index by controller and, for those without, by namespace
+/* owned.c - an informer of all pods with an index by node, by controller and, for those without, by namespace
  *
  * Facts are read when a pod changes, so that a controller may walk over a thousand pods for every change of one.
  */
@@ -29,6 +29,11 @@ struct space {
 	struct pod_list list;
 };
 
+struct owned_node {
+	char *name;
+	struct owned_pod *first;
+};
+
 /* One write that is not seen yet. */
 struct expected {
 	char *owner;
@@ -48,6 +53,7 @@ struct owned {
 	struct map pods;     /* uid -> struct owned_pod */
 	struct map owners;   /* uid -> struct owner */
 	struct map spaces;   /* namespace -> struct space */
+	struct map nodes;    /* name -> struct owned_node */
 	struct map expected; /* pod's uid -> struct expected */
 	struct follower *followers;
 };
@@ -77,6 +83,14 @@ static void space_free(void *p)
 	free(s->ns);
 	free(s->list.pods);
 	free(s);
+}
+
+static void node_free(void *p)
+{
+	struct owned_node *n = p;
+
+	free(n->name);
+	free(n);
 }
 
 static void expected_free(void *p)
@@ -151,6 +165,37 @@ static void displace(struct owned *o, struct owned_pod *p)
 	p->space = NULL;
 }
 
+static void join_node(struct owned *o, struct owned_pod *p)
+{
+	struct owned_node *n = map_find(&o->nodes, p->facts.node);
+
+	if (!*p->facts.node)
+		return;
+	if (!n) {
+		n = xcalloc(1, sizeof(*n));
+		n->name = xstrdup(p->facts.node);
+		map_set(&o->nodes, n->name, n);
+	}
+	p->node = n;
+	p->beside = n->first;
+	p->pbeside = &n->first;
+	if (p->beside)
+		p->beside->pbeside = &p->beside;
+	n->first = p;
+}
+
+static void leave_node(struct owned *o, struct owned_pod *p)
+{
+	if (!p->node)
+		return;
+	*p->pbeside = p->beside;
+	if (p->beside)
+		p->beside->pbeside = p->pbeside;
+	if (!p->node->first)
+		map_remove(&o->nodes, p->node->name);
+	p->node = NULL;
+}
+
 static void see(struct owned *o, const struct pod_facts *f, bool gone)
 {
 	const struct expected *x = map_find(&o->expected, f->uid);
@@ -191,6 +236,7 @@ static void pod_gone(struct owned *o, struct owned_pod *p)
 	json_auto_t *ref = json_incref((json_t *)controller_of(obj));
 
 	displace(o, p);
+	leave_node(o, p);
 	see(o, &facts, true);
 	map_remove(&o->pods, facts.uid);
 	if (ref)
@@ -207,6 +253,7 @@ static void pod_came(struct owned *o, const json_t *obj)
 	json_incref((json_t *)obj);
 	map_set(&o->pods, p->facts.uid, p);
 	place(o, p);
+	join_node(o, p);
 	see(o, &p->facts, false);
 	if (ref)
 		tell_change(o, ref, &p->facts, NULL);
@@ -230,6 +277,10 @@ static void pod_changed(struct owned *o, struct owned_pod *p, const json_t *obj)
 	if (!same) {
 		displace(o, p);
 		place(o, p);
+	}
+	if (!streq(p->facts.node, p->node ? p->node->name : "")) {
+		leave_node(o, p);
+		join_node(o, p);
 	}
 	see(o, &p->facts, false);
 	if (was && !same)
@@ -292,6 +343,13 @@ struct owned_list owned_orphans(const struct owned *o, const char *ns)
 const struct owned_pod *owned_find(const struct owned *o, const char *pod_uid)
 {
 	return map_find(&o->pods, pod_uid);
+}
+
+const struct owned_pod *owned_on(const struct owned *o, const char *node)
+{
+	const struct owned_node *n = map_find(&o->nodes, node);
+
+	return n ? n->first : NULL;
 }
 
 bool owned_next(const struct owned *o, size_t *pos, const struct owned_pod **ret)
@@ -390,6 +448,7 @@ struct owned *owned_new(struct client *c)
 	map_init(&o->pods, pod_free);
 	map_init(&o->owners, owner_free);
 	map_init(&o->spaces, space_free);
+	map_init(&o->nodes, node_free);
 	map_init(&o->expected, expected_free);
 	o->informer = informer_new(c, &(struct ref){ .api_version = "v1", .plural = "pods" }, NULL,
 				   &(struct informer_handlers){ .change = on_pod, .synced = on_synced, .arg = o });
@@ -406,6 +465,7 @@ void owned_free(struct owned *o)
 	map_done(&o->pods);
 	map_done(&o->owners);
 	map_done(&o->spaces);
+	map_done(&o->nodes);
 	map_done(&o->expected);
 	free(o);
 }

@@ -18,9 +18,11 @@ struct owned;
 
 struct owned_pod {
 	struct pod_facts facts;
-	struct owner *owner;  /* or NULL: nobody controls it */
-	struct space *space;  /* of a pod without controller */
-	size_t place;         /* in its owner's or its space's list */
+	struct owner *owner; /* or NULL: nobody controls it */
+	struct space *space; /* of a pod without controller */
+	size_t place;        /* in its owner's or its space's list */
+	struct owned_node *node;
+	struct owned_pod *beside, **pbeside; /* the next on its node */
 	bool checked, astray; /* owned_claim.c: its labels were compared with the selector, and do not match */
 };
 
@@ -54,6 +56,8 @@ struct owned_list {
 struct owned_list owned_by(const struct owned *o, const char *owner_uid);
 struct owned_list owned_orphans(const struct owned *o, const char *ns);
 const struct owned_pod *owned_find(const struct owned *o, const char *pod_uid);
+/* The first on a node, whoever controls it, or NULL; `beside` has the next. */
+const struct owned_pod *owned_on(const struct owned *o, const char *node);
 /* All of them; start with *pos = 0. */
 bool owned_next(const struct owned *o, size_t *pos, const struct owned_pod **ret);
 

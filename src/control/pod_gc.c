@@ -202,16 +202,13 @@ static void on_node(void *arg, const json_t *obj, const json_t *old)
 {
 	struct pod_gc *k = arg;
 	const char *name = jsonx_str_or(obj ? obj : old, "metadata.name", "");
-	const struct owned_pod *p;
-	size_t pos = 0;
 
 	if (obj)
 		map_remove(&k->missed, name);
 	if (!k->started || (obj && json_equal(jsonx_at(obj, "spec.taints"), jsonx_at(old, "spec.taints"))))
 		return;
-	while (owned_next(k->owned, &pos, &p))
-		if (p->facts.assigned && streq(p->facts.node, name))
-			workqueue_add(k->queue, p->facts.uid);
+	for (const struct owned_pod *p = owned_on(k->owned, name); p; p = p->beside)
+		workqueue_add(k->queue, p->facts.uid);
 }
 
 static void on_synced(void *arg)

@@ -121,12 +121,8 @@ static void on_pod(void *arg, const struct pod_facts *pod, const struct pod_fact
 
 static void look_at_pods(struct taint_eviction *k, const char *node)
 {
-	const struct owned_pod *p;
-	size_t pos = 0;
-
-	while (owned_next(k->owned, &pos, &p))
-		if (p->facts.assigned && streq(p->facts.node, node))
-			workqueue_add(k->queue, p->facts.uid);
+	for (const struct owned_pod *p = owned_on(k->owned, node); p; p = p->beside)
+		workqueue_add(k->queue, p->facts.uid);
 }
 
 static void on_node(void *arg, const json_t *obj, const json_t *old)

@@ -30,6 +30,7 @@
 #include "sched/reserve.h"
 #include "sched/rules.h"
 #include "sched/why.h"
+#include "sched/world_ask.h"
 
 #define TURN_NS   (6 * 1000000LL) /* of work in one turn; telling everybody about it takes half as long again */
 #define TURN_STEP 8               /* decisions between two looks at the clock */
@@ -38,6 +39,7 @@
 #define SAY_NS    (4 * 1000000LL) /* of telling in one turn; the others follow, */
 #define SAY_NEXT  4               /* ms later, */
 #define SAY_REST  80              /* and after all of them that many ms for each turn it took */
+#define SAY_PASS  10000           /* ms that a pass under way may put it off */
 #define RETRY_MS  1000            /* after a binding that failed for no fault of the pod's */
 #define COMPONENT "default-scheduler"
 
@@ -70,6 +72,7 @@ struct sched {
 	int64_t say_again, say_later;
 	int64_t say_turns;            /* that going through all of them has taken so far */
 	int64_t say_rest;             /* on the monotonic clock: not before */
+	int64_t say_off;              /* the same: since when a pass puts it off; 0: it does not */
 	struct pace pbs[PACE__COUNT]; /* of telling pods of PBS */
 	unsigned calls;               /* under way; the last frees us if `freed` */
 	bool freed;
@@ -570,9 +573,8 @@ static bool say_work(void *arg, struct work *work)
 }
 
 /* Goes through all that waits, a piece at a time, and then rests until there is a reason to begin again. */
-static void on_say(void *arg)
+static void say_some(struct sched *s)
 {
-	struct sched *s = arg;
 	struct saying y = { .sched = s,
 			    .now = clock_mono_ms(),
 			    .end_ns = clock_mono_ns() + SAY_NS,
@@ -593,6 +595,29 @@ static void on_say(void *arg)
 		s->say_rest = y.now + rest;
 	if (whole && y.later && !loop_timer_pending(&s->resay))
 		loop_timer_set(s->client->loop, &s->resay, y.later);
+}
+
+/* Whose turn has not come yet in a pass that is under way has a node in a moment, or other words. */
+static bool is_put_off(struct sched *s)
+{
+	int64_t now = clock_mono_ms();
+
+	if (!world_is_passing(s->world)) {
+		s->say_off = 0;
+		return false;
+	}
+	s->say_off = s->say_off ? s->say_off : now;
+	return now - s->say_off < SAY_PASS;
+}
+
+static void on_say(void *arg)
+{
+	struct sched *s = arg;
+
+	if (is_put_off(s))
+		loop_timer_set(s->client->loop, &s->say, SAY_AFTER);
+	else
+		say_some(s);
 }
 
 /* ---- life ---- */

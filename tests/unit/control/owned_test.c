@@ -120,6 +120,54 @@ TEST("pods are found by their controller, and those without by their namespace")
 	desk_done(&d);
 }
 
+static void put_on(struct desk *d, const char *name, const char *node)
+{
+	struct api_request req = server_request(&d->s, VERB_CREATE, "v1/pods", "default", name);
+	auto_free char *body = xasprintf("{'target':{'name':'%s'}}", node);
+
+	req.subresource = "binding";
+	json_auto_t *done = server_call(&d->s, &req, body);
+
+	CHECK(done != NULL);
+	server_settle(&d->s);
+}
+
+static size_t count_on(const struct desk *d, const char *node)
+{
+	size_t n = 0;
+
+	for (const struct owned_pod *p = owned_on(d->owned, node); p; p = p->beside) {
+		CHECK_STR(p->facts.node, node);
+		n++;
+	}
+	return n;
+}
+
+TEST("pods are found by their node")
+{
+	static const char *const names[] = { "a", "b", "c", "d" };
+	struct desk d;
+
+	desk_init(&d);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		json_decref(make(&d, names[i], i % 2 ? "one" : NULL));
+	CHECK_INT(count_on(&d, ""), 0);
+	for (size_t i = 0; i < 3; i++)
+		put_on(&d, names[i], "here");
+	put_on(&d, "d", "there");
+	patch(&d, "a", "{'metadata':{'labels':{'app':'y'}}}");
+	CHECK_INT(count_on(&d, "here"), 3);
+	CHECK_INT(count_on(&d, "there"), 1);
+	drop(&d, "b");
+	drop(&d, "d");
+	CHECK_INT(count_on(&d, "here"), 2);
+	CHECK_INT(count_on(&d, "there"), 0);
+	drop(&d, "c");
+	drop(&d, "a");
+	CHECK_INT(count_on(&d, "here"), 0);
+	desk_done(&d);
+}
+
 TEST("what is written but not seen is expected, until it is seen or gone")
 {
 	struct desk d;
