@@ -98,7 +98,7 @@ static json_t *metadata_of(json_t *obj)
 	return meta;
 }
 
-void object_random_suffix(char out[OBJECT_SUFFIX_LEN])
+static void random_suffix(char out[OBJECT_SUFFIX_LEN])
 {
 	unsigned char raw[NAME_SUFFIX];
 
@@ -108,12 +108,23 @@ void object_random_suffix(char out[OBJECT_SUFFIX_LEN])
 	out[NAME_SUFFIX] = '\0';
 }
 
+void object_suffix_for(const char *text, char out[OBJECT_SUFFIX_LEN])
+{
+	uint64_t h = 14695981039346656037u;
+
+	for (; *text; text++)
+		h = (h ^ (unsigned char)*text) * 1099511628211u;
+	for (int i = 0; i < NAME_SUFFIX; i++, h /= sizeof(name_alphabet) - 1)
+		out[i] = name_alphabet[h % (sizeof(name_alphabet) - 1)];
+	out[NAME_SUFFIX] = '\0';
+}
+
 void object_regenerate_name(json_t *obj)
 {
 	const char *base = jsonx_str_or(obj, "metadata.generateName", "");
 	char suffix[NAME_SUFFIX + 1];
 
-	object_random_suffix(suffix);
+	random_suffix(suffix);
 	jsonx_set_new(obj, "metadata.name", jsonx_stringf("%.*s%s", NAME_BASE_MAX, base, suffix));
 }
 

@@ -20,9 +20,9 @@ int object_stamp_new(const struct kind *k, json_t *obj, const char *ns, const ch
 /* An existing object's: what the server owns is taken from old; name, namespace and uid must agree. */
 int object_stamp_old(const struct kind *k, json_t *obj, const json_t *old, const char *ns, const char *name,
 		     struct err *e);
-/* Five random characters, as generated names end in. */
+/* Five characters as generated names end in, always the same for a text. */
 #define OBJECT_SUFFIX_LEN 6
-void object_random_suffix(char out[OBJECT_SUFFIX_LEN]);
+void object_suffix_for(const char *text, char out[OBJECT_SUFFIX_LEN]);
 /* Replaces the last five characters after generateName by other random ones. */
 void object_regenerate_name(json_t *obj);
 /* The name as its author gave it, for refusals of what may be tried again: generateName if the rest is ours. */

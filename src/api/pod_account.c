@@ -127,17 +127,19 @@ static bool mounts_there(const json_t *container)
 	return false;
 }
 
-static void give_token(json_t *spec)
+static void give_token(const char *ns, json_t *spec)
 {
 	static const char *const lists[] = { "initContainers", "containers" };
 	const char *known = token_volume_of(spec);
+	auto_free char *account = xasprintf("%s/%s", ns, jsonx_str_or(spec, "serviceAccountName", DEFAULT_ACCOUNT));
 	char suffix[OBJECT_SUFFIX_LEN];
 	auto_free char *name = NULL;
 	bool mounted = false;
 	json_t *container;
 	size_t k;
 
-	object_random_suffix(suffix);
+	/* One name an account: what pods have in common is kept once, in whatever holds many of them. */
+	object_suffix_for(account, suffix);
 	name = known ? xstrdup(known) : xasprintf(VOLUME_PREFIX "%s", suffix);
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		json_array_foreach (json_object_get(spec, lists[i]), k, container) {
@@ -163,6 +165,6 @@ int pod_account_assign(struct api *api, const struct api_request *req, json_t *o
 		return -1;
 	give_pull_secrets(account, spec);
 	if (wants_token(account, spec))
-		give_token(spec);
+		give_token(req->ns, spec);
 	return 0;
 }

@@ -10,66 +10,25 @@
  * and as many as a turn may hold the loop for, and only while the reader keeps up, so that a slow one costs its place
  * and no memory.  Everything a watcher is sent was committed before; so where it starts is decided by its first step,
  * not by the request, which may have come in a turn with writes.
+ *
+ * Clients in this process keep what they are told, so all of them get the same object, and of that the parts that are
+ * also in the object before it (base/json_alike.h).
  */
 #include "api/watch.h"
 
-#include "api/list.h"
 #include "api/object.h"
 #include "api/verbs.h"
-#include "api/watch_line.h"
+#include "api/watch_parts.h"
 #include "base/clock.h"
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/http.h"
 
-#define STEP_OBJECTS       256 /* looked at in one step of LISTING */
-#define STEP_REVISIONS     128 /* read in one step of BEHIND */
-#define STEP_BYTES         (256 * 1024)
-#define TURN_MS            (STALL_BUDGET_MS / 2) /* of steps */
+#define TURN_MS            (STALL_BUDGET_MS / 5) /* of steps */
 #define STUCK_MS           20000                 /* a watcher that takes nothing for this long is cut off */
 #define TICK_MS            10000 /* stuck readers, and bookmarks every sixth; armed only while there are watchers */
 #define TICKS_PER_BOOKMARK 6
-
-enum watch_state { LISTING, BEHIND, LIVE };
-
-struct watcher {
-	struct watch_hub *hub;
-	struct watcher *next, **pprev; /* of the same stored kind */
-	struct watcher *run_next;
-	bool queued;
-	bool stopped; /* while readers are called: released when they are done */
-	enum watch_state state;
-	bool placed;   /* `walk` or `since` says where it is */
-	bool from_now; /* BEHIND, from the revision of the first step */
-	bool last;     /* its kind has gone: it ends when it has told everything */
-	struct api_request req;
-	char *ns;
-	int kind;
-	struct watch_shape shape;
-	bool bookmarks;
-	bool mark_list_end;
-	bool columns_sent;
-	struct list_walk walk;
-	int64_t since;       /* BEHIND: last revision dealt with */
-	int64_t progress_ms; /* when the reader last took everything */
-	struct watch_sink sink;
-	struct loop_timer timeout;
-};
-
-struct watch_hub {
-	struct api *api;
-	struct store_subscriber sub;
-	struct watcher **by_kind;
-	int nkinds;
-	size_t count;
-	struct watcher *runnable, **run_last;
-	unsigned telling; /* readers are being called, who may stop any watch: nobody is unlinked */
-	unsigned stopped; /* meanwhile */
-	struct loop_hook work;
-	struct loop_timer tick;
-	unsigned ticks;
-};
 
 /* ---- leaving ---- */
 
@@ -95,6 +54,8 @@ static void unlink_watcher(struct watcher *w)
 
 static void release(struct watcher *w)
 {
+	if (w->leads)
+		watch_hand_over(w);
 	unlink_watcher(w);
 	loop_timer_done(&w->timeout);
 	list_walk_done(&w->walk);
@@ -139,21 +100,26 @@ static void end(struct watcher *w, bool cut)
 	sink.end(sink.arg, cut);
 }
 
-static void send(struct watcher *w, const struct sbuf *line)
+void watch_send(struct watcher *w, const struct sbuf *line)
 {
 	if (line->over || !line->n)
 		return;
 	w->sink.write(w->sink.arg, sbuf_str(line), NULL);
 }
 
-/* The object of one change, shared by all that keep it. */
-struct shared_object {
-	const struct kind *kind;
-	bool deleted;
-	json_t *obj;
-};
+static json_t *make_object(struct watcher *w, const struct watch_event *ev, bool deleted)
+{
+	json_t *obj = watch_object(&w->shape, ev);
+	json_t *alike;
 
-static void send_object(struct watcher *w, const struct watch_event *ev, struct shared_object *shared)
+	if (deleted)
+		return obj;
+	alike = json_alike_next(&w->hub->alike, (unsigned)w->kind, obj);
+	json_decref(obj);
+	return alike;
+}
+
+void watch_send_object(struct watcher *w, const struct watch_event *ev, struct shared_object *shared)
 {
 	bool deleted = streq(ev->type, "DELETED");
 
@@ -161,30 +127,27 @@ static void send_object(struct watcher *w, const struct watch_event *ev, struct 
 		return;
 	if (shared->kind != w->shape.kind || shared->deleted != deleted) {
 		json_decref(shared->obj);
-		*shared = (struct shared_object){ w->shape.kind, deleted, watch_object(&w->shape, ev) };
+		*shared = (struct shared_object){ w->shape.kind, deleted, make_object(w, ev, deleted) };
 	}
 	w->sink.object(w->sink.arg, ev->type, shared->obj);
 }
 
-static void send_own_object(struct watcher *w, const struct watch_event *ev)
-{
-	struct shared_object own = { 0 };
-
-	send_object(w, ev, &own);
-	json_decref(own.obj);
-}
-
-static void send_bookmark(struct watcher *w, int64_t rv, bool list_end)
+void watch_send_bookmark(struct watcher *w, int64_t rv, bool list_end)
 {
 	auto_sbuf struct sbuf line = SBUF(LIMIT_BODY);
 
-	if (w->sink.object)
+	if (w->sink.object) {
+		json_auto_t *mark = watch_bookmark(&w->shape, rv, list_end);
+
+		if (!w->stopped)
+			w->sink.object(w->sink.arg, "BOOKMARK", mark);
 		return;
+	}
 	watch_line_bookmark(&w->shape, rv, list_end, &line);
-	send(w, &line);
+	watch_send(w, &line);
 }
 
-static void end_expired(struct watcher *w)
+void watch_end_expired(struct watcher *w)
 {
 	auto_sbuf struct sbuf line = SBUF(LIMIT_BODY);
 	struct err e = ERR_INIT;
@@ -192,13 +155,13 @@ static void end_expired(struct watcher *w)
 	err_set(&e, ERR_EXPIRED, "too old resource version: %lld (%lld)", (long long)w->since,
 		(long long)store_oldest(api_store(w->hub->api)));
 	watch_line_error(&e, &line);
-	send(w, &line);
+	watch_send(w, &line);
 	end(w, false);
 }
 
 /* ---- steps ---- */
 
-static void make_runnable(struct watcher *w)
+void watch_make_runnable(struct watcher *w)
 {
 	struct watch_hub *hub = w->hub;
 
@@ -211,168 +174,6 @@ static void make_runnable(struct watcher *w)
 	loop_schedule(api_loop(hub->api), &hub->work);
 }
 
-static bool in_scope(const struct watcher *w, const char *ns)
-{
-	return !w->ns || streq(w->ns, ns);
-}
-
-struct listing {
-	struct watcher *w;
-	struct sbuf lines;
-	json_t *objects; /* told after the step: a reader in this process may call the store, a list's reader may not */
-};
-
-static bool add_listed(void *arg, const struct api_item *item)
-{
-	struct listing *l = arg;
-	struct watcher *w = l->w;
-	struct watch_event ev = { "ADDED", item->object, item->text, w->walk.at };
-
-	if (w->sink.object) {
-		json_array_append(l->objects, item->object);
-		return true;
-	}
-	watch_line(&w->shape, &ev, !w->columns_sent, &l->lines);
-	w->columns_sent = true;
-	return l->lines.n < STEP_BYTES;
-}
-
-static void step_listing(struct watcher *w)
-{
-	json_auto_t *objects = json_array();
-	struct listing l = { .w = w, .lines = SBUF(LIMIT_REPLY_QUEUE), .objects = objects };
-	struct api_request stored = w->req;
-	struct err e = ERR_INIT;
-	json_t *obj;
-	size_t i;
-	int r;
-
-	stored.kind = kind_storage(w->req.kind); /* watch_line converts */
-	r = list_walk_step(w->hub->api, &stored, &w->walk,
-			   w->sink.object || w->shape.form != WATCH_JSON || w->shape.kind->from_storage, STEP_OBJECTS,
-			   add_listed, &l, &e);
-	send(w, &l.lines);
-	sbuf_done(&l.lines);
-	json_array_foreach (objects, i, obj)
-		send_own_object(w, &(struct watch_event){ "ADDED", obj, { "", 0 }, w->walk.at });
-	if (w->stopped)
-		return;
-	if (r < 0) {
-		w->since = w->walk.at;
-		end_expired(w);
-		return;
-	}
-	if (w->walk.done) {
-		w->state = BEHIND;
-		w->since = w->walk.at;
-		if (w->mark_list_end)
-			send_bookmark(w, w->walk.at, true);
-	}
-	make_runnable(w);
-}
-
-/* Type of event a change is for this watcher, or NULL: objects enter and leave a selection. */
-static const char *event_type(const struct watcher *w, const json_t *obj, const json_t *old)
-{
-	bool now = obj && list_matches(&w->req, obj);
-	bool before = old && list_matches(&w->req, old);
-
-	if (now)
-		return before ? "MODIFIED" : "ADDED";
-	return before ? "DELETED" : NULL;
-}
-
-struct revision {
-	int64_t rv, prev;
-	enum store_op op;
-	char *body;
-	size_t n;
-	bool mine;
-};
-
-struct reading {
-	struct watcher *w;
-	struct revision rows[STEP_REVISIONS];
-	size_t n;
-	size_t bytes;
-};
-
-static bool add_revision(void *arg, const struct record *r)
-{
-	struct reading *rd = arg;
-	struct revision *row = &rd->rows[rd->n++];
-
-	*row = (struct revision){ .rv = r->rv, .prev = r->prev, .op = r->op, .mine = in_scope(rd->w, r->ns) };
-	if (row->mine) {
-		row->body = xstrndup(r->body.p, r->body.n);
-		row->n = r->body.n;
-		rd->bytes += r->body.n;
-	}
-	return rd->n < STEP_REVISIONS && rd->bytes < STEP_BYTES;
-}
-
-/* What an update replaced: needed only where selectors may have changed their mind. */
-static json_t *load_previous(struct watcher *w, const struct revision *row)
-{
-	struct err e = ERR_INIT;
-	struct record r;
-	json_t *obj = NULL;
-
-	if (!row->prev || store_at(api_store(w->hub->api), row->prev, &r, &e) < 0)
-		return NULL;
-	object_parse(r.body, &obj, &e);
-	return obj;
-}
-
-static void send_revision(struct watcher *w, const struct revision *row)
-{
-	auto_sbuf struct sbuf line = SBUF(LIMIT_REPLY_QUEUE);
-	struct err e = ERR_INIT;
-	json_auto_t *state = NULL;
-	json_auto_t *old = NULL;
-	struct watch_event ev = { .rv = row->rv };
-
-	if (object_parse((struct str){ row->body, row->n }, &state, &e) < 0)
-		return;
-	if (row->op == STORE_UPDATED)
-		old = load_previous(w, row);
-	ev.type = event_type(w, row->op == STORE_DELETED ? NULL : state, row->op == STORE_DELETED ? state : old);
-	if (!ev.type)
-		return;
-	ev.obj = streq(ev.type, "DELETED") && old ? old : state;
-	if (ev.obj == state)
-		ev.body = (struct str){ row->body, row->n };
-	if (w->sink.object) {
-		send_own_object(w, &ev);
-		return;
-	}
-	watch_line(&w->shape, &ev, !w->columns_sent, &line);
-	w->columns_sent = true;
-	send(w, &line);
-}
-
-static void step_behind(struct watcher *w)
-{
-	struct store *store = api_store(w->hub->api);
-	struct reading rd = { .w = w };
-	struct err e = ERR_INIT;
-
-	if (store_history(store, w->kind, w->since, add_revision, &rd, &e) < 0) {
-		end_expired(w);
-		return;
-	}
-	for (size_t i = 0; i < rd.n; i++) {
-		if (rd.rows[i].mine)
-			send_revision(w, &rd.rows[i]);
-		w->since = rd.rows[i].rv;
-		free(rd.rows[i].body);
-	}
-	if (rd.n < STEP_REVISIONS && rd.bytes < STEP_BYTES)
-		w->state = LIVE;
-	else
-		make_runnable(w);
-}
-
 /* Before the first step, when nothing is uncommitted. */
 static void find_place(struct watcher *w)
 {
@@ -380,24 +181,25 @@ static void find_place(struct watcher *w)
 
 	if (w->placed)
 		return;
+	watch_gather(w);
 	w->placed = true;
 	if (w->state == LISTING && list_walk_init(w->hub->api, &w->req, &w->walk, &e) < 0)
-		end_expired(w);
+		watch_end_expired(w);
 	else if (w->from_now)
 		w->since = store_revision(api_store(w->hub->api));
 }
 
 static void step(struct watcher *w)
 {
-	if (w->stopped || w->sink.pending(w->sink.arg) >= LIMIT_WATCH_QUEUE)
-		return; /* by a reader before it; or watch_drained() comes back */
+	if (w->stopped || w->leader || w->sink.pending(w->sink.arg) >= LIMIT_WATCH_QUEUE)
+		return; /* by a reader before it; its leader makes the step; or watch_drained() comes back */
 	find_place(w);
 	if (w->stopped)
 		return;
 	if (w->state == LISTING)
-		step_listing(w);
+		watch_step_listing(w);
 	else if (w->state == BEHIND)
-		step_behind(w);
+		watch_step_behind(w);
 	if (w->last && w->state == LIVE && !w->stopped)
 		end(w, false);
 }
@@ -418,13 +220,13 @@ static struct watcher *next_runnable(struct watch_hub *hub)
 static void on_work(void *arg)
 {
 	struct watch_hub *hub = arg;
-	int64_t until = clock_mono_ms() + TURN_MS;
+	int64_t until = clock_cpu_ns() + TURN_MS * 1000000LL;
 	size_t n = 0;
 
 	for (const struct watcher *w = hub->runnable; w; w = w->run_next)
 		n++;
 	hub->telling++;
-	while (n-- > 0 && !store_dirty(api_store(hub->api)) && clock_mono_ms() <= until)
+	while (n-- > 0 && !store_dirty(api_store(hub->api)) && clock_cpu_ns() <= until)
 		step(next_runnable(hub));
 	tell_end(hub);
 	if (hub->runnable)
@@ -435,7 +237,7 @@ void watch_drained(struct watcher *w)
 {
 	w->progress_ms = clock_mono_ms();
 	if (w->state != LIVE)
-		make_runnable(w);
+		watch_make_runnable(w);
 }
 
 /* ---- live ---- */
@@ -489,7 +291,7 @@ static void deliver(struct watcher *w, const struct change *ch, struct line_cach
 	struct watch_event ev = { .rv = ch->rv };
 	size_t i;
 
-	ev.type = event_type(w, ch->obj, ch->old);
+	ev.type = watch_event_type(w, ch->obj, ch->old);
 	if (!ev.type)
 		return;
 	ev.obj = streq(ev.type, "DELETED") ? ch->old : ch->obj;
@@ -498,7 +300,7 @@ static void deliver(struct watcher *w, const struct change *ch, struct line_cach
 	if (ch->lean)
 		ev.managers = ch->body;
 	if (w->sink.object) {
-		send_object(w, &ev, &cache->object);
+		watch_send_object(w, &ev, &cache->object);
 		return;
 	}
 	i = cached_line(cache, w, &ev);
@@ -523,7 +325,7 @@ static void on_changes(void *arg, const struct change *changes, size_t n)
 			continue;
 		hub->telling++;
 		for (struct watcher *w = hub->by_kind[ch->kind]; w; w = w->next)
-			if (w->state == LIVE && !w->stopped && in_scope(w, ch->ns))
+			if (w->state == LIVE && !w->stopped && watch_in_scope(w, ch->ns))
 				deliver(w, ch, &cache);
 		tell_end(hub);
 		for (size_t k = 0; k < cache.n; k++)
@@ -548,7 +350,7 @@ static void on_tick(void *arg)
 		for (struct watcher *w = hub->by_kind[k]; w; w = next) {
 			next = w->next;
 			if (w->state == LIVE && w->bookmarks && mark && !store_dirty(api_store(hub->api)))
-				send_bookmark(w, rv, false);
+				watch_send_bookmark(w, rv, false);
 			else if (w->state != LIVE && now - w->progress_ms > STUCK_MS &&
 				 w->sink.pending(w->sink.arg) >= LIMIT_WATCH_QUEUE)
 				end(w, true);
@@ -563,7 +365,7 @@ static void on_timeout(void *arg)
 	struct watcher *w = arg;
 
 	if (w->bookmarks && w->state == LIVE && !store_dirty(api_store(w->hub->api)))
-		send_bookmark(w, store_revision(api_store(w->hub->api)), false);
+		watch_send_bookmark(w, store_revision(api_store(w->hub->api)), false);
 	end(w, false);
 }
 
@@ -641,7 +443,7 @@ int watch_start(struct watch_hub *hub, const struct api_request *req, const stru
 	}
 	link_watcher(hub, w);
 	loop_timer_set(api_loop(hub->api), &w->timeout, o->timeout_seconds * 1000);
-	make_runnable(w);
+	watch_make_runnable(w);
 	*ret = w;
 	return 0;
 }
@@ -678,7 +480,7 @@ void watch_hub_retire(struct watch_hub *hub, int store_kind)
 		if (w->sink.object)
 			continue;
 		w->last = true;
-		make_runnable(w);
+		watch_make_runnable(w);
 	}
 }
 
@@ -692,6 +494,7 @@ void watch_hub_free(struct watch_hub *hub)
 	loop_unschedule(api_loop(hub->api), &hub->work);
 	loop_timer_done(&hub->tick);
 	store_unsubscribe(api_store(hub->api), &hub->sub);
+	json_alike_done(&hub->alike);
 	free(hub->by_kind);
 	free(hub);
 }

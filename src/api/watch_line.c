@@ -95,7 +95,7 @@ json_t *watch_object(const struct watch_shape *s, const struct watch_event *ev)
 	return object_for_caches(s->kind, obj);
 }
 
-void watch_line_bookmark(const struct watch_shape *s, int64_t rv, bool list_end, struct sbuf *out)
+json_t *watch_bookmark(const struct watch_shape *s, int64_t rv, bool list_end)
 {
 	json_t *doc;
 
@@ -110,7 +110,12 @@ void watch_line_bookmark(const struct watch_shape *s, int64_t rv, bool list_end,
 	if (list_end)
 		jsonx_set_new(json_object_get(doc, "metadata"), "annotations",
 			      json_pack("{s:s}", "k8s.io/initial-events-end", "true"));
-	add_json_event("BOOKMARK", doc, out);
+	return doc;
+}
+
+void watch_line_bookmark(const struct watch_shape *s, int64_t rv, bool list_end, struct sbuf *out)
+{
+	add_json_event("BOOKMARK", watch_bookmark(s, rv, list_end), out);
 }
 
 void watch_line_error(const struct err *e, struct sbuf *out)

@@ -25,7 +25,8 @@ struct watch_shape {
 void watch_line(const struct watch_shape *shape, const struct watch_event *ev, bool first, struct sbuf *out);
 /* The same event as an object with kind and apiVersion, a new reference. */
 json_t *watch_object(const struct watch_shape *shape, const struct watch_event *ev);
-/* `list_end`: the bookmark that ends sendInitialEvents. */
+/* The object of a bookmark, new; `list_end`: of the one that ends sendInitialEvents. */
+json_t *watch_bookmark(const struct watch_shape *shape, int64_t rv, bool list_end);
 void watch_line_bookmark(const struct watch_shape *shape, int64_t rv, bool list_end, struct sbuf *out);
 void watch_line_error(const struct err *e, struct sbuf *out);
 

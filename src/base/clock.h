@@ -14,7 +14,7 @@ int64_t clock_wall(void); /* seconds since 1970 */
 int64_t clock_wall_micros(void);
 int64_t clock_mono_ms(void); /* CLOCK_BOOTTIME */
 int64_t clock_mono_ns(void);
-int64_t clock_cpu_ns(void);   /* of this thread */
+int64_t clock_cpu_ns(void);   /* what this thread has worked: on a busy machine less than the time that has passed */
 int64_t clock_awake_ms(void); /* CLOCK_MONOTONIC: stands still while the machine sleeps */
 
 /* Seconds that someone asked for, in milliseconds: at most a century, so that the time now can be added to it. */

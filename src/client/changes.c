@@ -11,20 +11,34 @@
 struct changes {
 	struct client *client;
 	const struct ref *ref;
+	const char *fields;
 	struct changes_handlers handlers;
 	char *rv; /* of the last that was told; NULL: there must be a list */
 	void *watch;
 	bool listing;
-	bool freed; /* while a list is under way: its answer frees us */
+	bool streaming; /* the watch has not yet told all there was */
+	bool freed;     /* while a list is under way: its answer frees us */
 	struct loop_timer again;
 };
 
-static void start_list(struct changes *f);
+static void start(struct changes *f);
 
 static void set_rv(struct changes *f, const json_t *obj)
 {
 	free(f->rv);
 	f->rv = xstrdup(jsonx_str_or(obj, "metadata.resourceVersion", "0"));
+}
+
+/* Revisions come in no order there. */
+static void take_streamed(struct changes *f, const char *type, const json_t *obj)
+{
+	if (!streq(type, "BOOKMARK")) {
+		f->handlers.change(f->handlers.arg, type, obj);
+	} else if (client_list_ends(obj)) {
+		f->streaming = false;
+		set_rv(f, obj);
+		f->handlers.listed(f->handlers.arg);
+	}
 }
 
 static void on_event(void *arg, const char *type, const json_t *obj, const struct err *e)
@@ -34,10 +48,17 @@ static void on_event(void *arg, const char *type, const json_t *obj, const struc
 	if (!obj) {
 		f->client->ops->watch_stop(f->client, f->watch);
 		f->watch = NULL;
-		if (e->kind == ERR_EXPIRED)
-			start_list(f);
-		else
+		if (e->kind == ERR_EXPIRED) {
+			free(f->rv);
+			f->rv = NULL;
+			start(f);
+		} else {
 			loop_timer_set(f->client->loop, &f->again, AGAIN_MS);
+		}
+		return;
+	}
+	if (f->streaming) {
+		take_streamed(f, type, obj);
 		return;
 	}
 	set_rv(f, obj);
@@ -47,14 +68,19 @@ static void on_event(void *arg, const char *type, const json_t *obj, const struc
 
 static void start_watch(struct changes *f)
 {
-	struct list_options o = { .rv = f->rv };
+	struct list_options o = { .fields = f->fields, .rv = f->rv, .mark_list_end = !f->rv };
 
+	f->streaming = !f->rv;
+	if (f->streaming)
+		f->handlers.begin(f->handlers.arg);
 	f->watch = f->client->ops->watch(f->client, f->ref, &o, on_event, f);
 }
 
 static void on_list(void *arg, const json_t *list, const struct err *e)
 {
 	struct changes *f = arg;
+	json_t *obj;
+	size_t i;
 
 	f->listing = false;
 	if (f->freed) {
@@ -66,36 +92,46 @@ static void on_list(void *arg, const json_t *list, const struct err *e)
 		loop_timer_set(f->client->loop, &f->again, AGAIN_MS);
 		return;
 	}
-	f->handlers.list(f->handlers.arg, json_object_get(list, "items"));
+	f->handlers.begin(f->handlers.arg);
+	json_array_foreach (json_object_get(list, "items"), i, obj)
+		f->handlers.change(f->handlers.arg, "ADDED", obj);
 	set_rv(f, list);
+	f->handlers.listed(f->handlers.arg);
 	start_watch(f);
 }
 
 static void start_list(struct changes *f)
 {
-	free(f->rv);
-	f->rv = NULL;
 	f->listing = true;
-	f->client->ops->list(f->client, f->ref, &(struct list_options){ 0 }, on_list, f);
+	f->client->ops->list(f->client, f->ref, &(struct list_options){ .fields = f->fields }, on_list, f);
 }
 
-static void on_again(void *arg)
+static void start(struct changes *f)
 {
-	struct changes *f = arg;
-
-	if (f->rv)
+	if (f->rv || f->client->streams_lists)
 		start_watch(f);
 	else
 		start_list(f);
 }
 
-struct changes *changes_new(struct client *c, const struct ref *ref, const struct changes_handlers *h)
+static void on_again(void *arg)
+{
+	start(arg);
+}
+
+bool client_list_ends(const json_t *bookmark)
+{
+	return json_object_get(jsonx_at(bookmark, "metadata.annotations"), "k8s.io/initial-events-end");
+}
+
+struct changes *changes_new(struct client *c, const struct ref *ref, const char *fields,
+			    const struct changes_handlers *h)
 {
 	struct changes *f = xcalloc(1, sizeof(*f));
 
-	*f = (struct changes){ .client = c, .ref = ref, .handlers = *h };
+	*f = (struct changes){ .client = c, .ref = ref, .fields = fields, .handlers = *h };
 	f->again = (struct loop_timer){ .fire = on_again, .arg = f };
-	start_list(f);
+	start(f);
 	return f;
 }
 

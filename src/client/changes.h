@@ -11,16 +11,19 @@
 struct changes;
 
 struct changes_handlers {
-	/* All there is: at first, and again whenever the watch has lost its place. */
-	void (*list)(void *arg, const json_t *items);
-	/* One of them, later.  `type` is ADDED, MODIFIED or DELETED. */
+	/* All there is follows, each as ADDED: at first, and again whenever the watch has lost its place. */
+	void (*begin)(void *arg);
+	/* `type` is ADDED, MODIFIED or DELETED. */
 	void (*change)(void *arg, const char *type, const json_t *obj);
+	/* That was all there is. */
+	void (*listed)(void *arg);
 	void *arg;
 	const char *purpose; /* for the log: "the accounts" */
 };
 
-/* `ref` and its texts, and `purpose`, outlive it. */
-struct changes *changes_new(struct client *c, const struct ref *ref, const struct changes_handlers *h);
+/* `ref` and its texts, `fields` (a selector, or NULL) and `purpose` outlive it. */
+struct changes *changes_new(struct client *c, const struct ref *ref, const char *fields,
+			    const struct changes_handlers *h);
 void changes_free(struct changes *f);
 
 #endif

@@ -39,6 +39,8 @@ struct list_options {
 	const char *rv;              /* watch: start after this one */
 	int64_t limit;
 	const char *cont;
+	/* watch without rv, of clients that stream lists: a BOOKMARK follows what there was at first */
+	bool mark_list_end;
 };
 
 struct client_ops {
@@ -73,6 +75,7 @@ struct client {
 	const struct client_ops *ops;
 	struct loop *loop;
 	int64_t page;       /* a cache is filled by that many objects at a time; 0: by all at once */
+	bool streams_lists; /* a cache is filled by a watch from the beginning, without a list */
 	const char *ca_pem; /* whose certificates the server has, for others to know it by; NULL: not known here */
 };
 
@@ -135,6 +138,9 @@ int client_raw_wait(struct client *c, const char *path, json_t **ret_doc, struct
 int client_delete_wait(struct client *c, const struct ref *ref, json_t **ret_obj, struct err *e);
 /* With DeleteOptions. */
 int client_remove_wait(struct client *c, const struct ref *ref, const json_t *options, json_t **ret_obj, struct err *e);
+
+/* Does this BOOKMARK say that what there was at first has been told? */
+bool client_list_ends(const json_t *bookmark);
 
 /* --- informer.c: a list and a watch kept as a local cache, with callbacks --- */
 struct informer;

@@ -3,8 +3,9 @@
  *
  * Lists once, watches from that revision, and lists again when the watch says its place is gone.  A new list is
  * compared with the cache, so that handlers see exactly what changed, deletions included.  From a client that asks for
- * pages a list comes in several, all of one revision.  Failures are retried with a growing delay; a watch that merely
- * ended goes on where it stopped.
+ * pages a list comes in several, all of one revision; from one that streams lists it is the beginning of the watch, so
+ * that the loop goes on meanwhile and all caches of the process have the same objects.  Failures are retried with a
+ * growing delay; a watch that merely ended goes on where it stopped.
  */
 #include <stdio.h>
 
@@ -24,16 +25,18 @@ struct informer {
 	struct map objects; /* "ns/name" -> json_t * */
 	char *rv;
 	char *cont;      /* where the list under way goes on, or NULL */
+	bool had;        /* there was something before it that it may no longer have: */
 	struct map seen; /* what it has had so far */
 	void *watch;
 	bool synced;
 	bool listing;
-	bool freed; /* while a list is under way: its answer frees us */
+	bool streaming; /* the watch has not yet told all there was */
+	bool freed;     /* while a list is under way: its answer frees us */
 	int64_t delay_ms;
 	struct loop_timer retry;
 };
 
-static void start_list(void *arg);
+static void start_list(struct informer *i);
 static void start_watch(struct informer *i);
 
 static void decref(void *v)
@@ -140,7 +143,8 @@ static void take_page(struct informer *i, const json_t *list)
 		auto_free char *key = key_of(obj);
 		json_auto_t *whole = typed(list, obj);
 
-		map_set(&i->seen, key, i);
+		if (i->had)
+			map_set(&i->seen, key, i);
 		store_object(i, whole, false);
 	}
 	free(i->cont);
@@ -154,6 +158,19 @@ static void list_failed(struct informer *i, const struct err *e)
 		log_warn("list %s: %s, trying again", i->plural, e->text);
 	forget_pages(i);
 	retry_later(i);
+}
+
+static void end_list(struct informer *i, const json_t *list)
+{
+	if (i->had)
+		drop_missing(i, &i->seen);
+	forget_pages(i);
+	remember_revision(i, jsonx_str(list, "metadata.resourceVersion"));
+	if (i->synced)
+		return;
+	i->synced = true;
+	if (i->handlers.synced)
+		i->handlers.synced(i->handlers.arg);
 }
 
 static void on_list(void *arg, const json_t *list, const struct err *e)
@@ -175,35 +192,49 @@ static void on_list(void *arg, const json_t *list, const struct err *e)
 		start_list(i);
 		return;
 	}
-	drop_missing(i, &i->seen);
-	forget_pages(i);
-	remember_revision(i, jsonx_str(list, "metadata.resourceVersion"));
-	if (!i->synced) {
-		i->synced = true;
-		if (i->handlers.synced)
-			i->handlers.synced(i->handlers.arg);
-	}
+	end_list(i, list);
 	start_watch(i);
 }
 
-static void start_list(void *arg)
+static void start_list(struct informer *i)
 {
-	struct informer *i = arg;
 	struct ref ref = { .api_version = i->api_version, .plural = i->plural, .ns = i->ns };
 	struct list_options o = { .labels = i->labels, .fields = i->fields, .limit = i->client->page, .cont = i->cont };
 
+	if (!i->cont)
+		i->had = i->objects.n > 0;
 	i->listing = true;
 	i->client->ops->list(i->client, &ref, &o, on_list, i);
 }
 
-static void on_retry(void *arg)
+static void start(struct informer *i)
 {
-	struct informer *i = arg;
-
-	if (i->rv)
+	if (i->rv || i->client->streams_lists)
 		start_watch(i);
 	else
 		start_list(i);
+}
+
+static void on_retry(void *arg)
+{
+	start(arg);
+}
+
+/* An object of what there was at first, or the mark behind the last of them.  Revisions come in no order there. */
+static void take_streamed(struct informer *i, const char *type, const json_t *obj)
+{
+	auto_free char *key = NULL;
+
+	if (!streq(type, "BOOKMARK")) {
+		if (i->had) {
+			key = key_of(obj);
+			map_set(&i->seen, key, i);
+		}
+		store_object(i, obj, false);
+	} else if (client_list_ends(obj)) {
+		i->streaming = false;
+		end_list(i, obj);
+	}
 }
 
 static void on_event(void *arg, const char *type, const json_t *obj, const struct err *e)
@@ -213,16 +244,21 @@ static void on_event(void *arg, const char *type, const json_t *obj, const struc
 	if (!obj) {
 		i->client->ops->watch_stop(i->client, i->watch);
 		i->watch = NULL;
+		forget_pages(i);
 		if (e->kind == ERR_EXPIRED) {
 			free(i->rv);
 			i->rv = NULL;
-			start_list(i);
+			start(i);
 		} else {
 			retry_later(i);
 		}
 		return;
 	}
 	i->delay_ms = 0;
+	if (i->streaming) {
+		take_streamed(i, type, obj);
+		return;
+	}
 	remember_revision(i, jsonx_str(obj, "metadata.resourceVersion"));
 	if (!streq(type, "BOOKMARK"))
 		store_object(i, obj, streq(type, "DELETED"));
@@ -231,8 +267,10 @@ static void on_event(void *arg, const char *type, const json_t *obj, const struc
 static void start_watch(struct informer *i)
 {
 	struct ref ref = { .api_version = i->api_version, .plural = i->plural, .ns = i->ns };
-	struct list_options o = { .labels = i->labels, .fields = i->fields, .rv = i->rv };
+	struct list_options o = { .labels = i->labels, .fields = i->fields, .rv = i->rv, .mark_list_end = !i->rv };
 
+	i->streaming = !i->rv;
+	i->had = i->objects.n > 0;
 	i->watch = i->client->ops->watch(i->client, &ref, &o, on_event, i);
 }
 
@@ -251,7 +289,7 @@ struct informer *informer_new(struct client *c, const struct ref *ref, const str
 	map_init(&i->objects, decref);
 	map_init(&i->seen, NULL);
 	i->retry = (struct loop_timer){ .fire = on_retry, .arg = i };
-	start_list(i);
+	start(i);
 	return i;
 }
 

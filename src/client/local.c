@@ -357,6 +357,7 @@ static void *local_watch(struct client *base, const struct ref *ref, const struc
 	w->tell = (struct loop_hook){ .run = tell_failure, .arg = w, .phase = LOOP_WORK };
 	if (o && o->rv && str_int64(o->rv, 1, INT64_MAX, &wo.since))
 		wo.skip_list = true;
+	wo.initial_events = o && o->mark_list_end;
 	if (w->failed.kind == ERR_NONE && selector_parse_labels(o ? o->labels : NULL, &labels, &w->failed) == 0 &&
 	    selector_parse_fields(o ? o->fields : NULL, req.kind, &fields, &w->failed) == 0) {
 		req.labels = labels;
@@ -453,7 +454,7 @@ struct client *client_local_new(struct api *api, const struct caller *caller)
 {
 	struct local_client *l = xcalloc(1, sizeof(*l));
 
-	l->base = (struct client){ .ops = &local_ops, .loop = api_loop(api) };
+	l->base = (struct client){ .ops = &local_ops, .loop = api_loop(api), .streams_lists = true };
 	if (api_pki(api))
 		l->base.ca_pem = pki_ca_pem(api_pki(api)).p;
 	l->api = api;

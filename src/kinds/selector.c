@@ -242,14 +242,27 @@ static bool has_word(struct str text, const char *word)
 	return strpbrk(word, "\"\\") || memmem(text.p, text.n, word, strlen(word));
 }
 
+/* Has the text a member of this name, wherever that is? */
+static bool has_member(struct str text, const char *path)
+{
+	const char *dot = strrchr(path, '.');
+	auto_free char *word = xasprintf("\"%s\":", dot ? dot + 1 : path);
+
+	return memmem(text.p, text.n, word, strlen(word));
+}
+
 static bool term_may_match(const struct term *t, struct str text)
 {
 	bool present = t->op == TERM_EQUALS || t->op == TERM_IN || t->op == TERM_EXISTS || t->op == TERM_GREATER ||
 		       t->op == TERM_LESS;
 
-	if (t->path) /* a field's default is in no text */
-		return t->op != TERM_EQUALS || streq(t->values[0], t->fallback ? t->fallback : "") ||
-		       has_word(text, t->values[0]);
+	if (t->path) { /* a field's default is in no text */
+		bool fallback = t->nvalues && streq(t->values[0], t->fallback ? t->fallback : "");
+
+		if (t->op == TERM_NOT_EQUALS && fallback)
+			return has_member(text, t->path);
+		return t->op != TERM_EQUALS || fallback || has_word(text, t->values[0]);
+	}
 	return !present || (has_word(text, t->key) && (t->op != TERM_EQUALS || has_word(text, t->values[0])));
 }
 

@@ -33,6 +33,7 @@ struct books {
 	struct account_file *file;
 	struct tally tally;
 	struct changes *pods; /* NULL: not begun */
+	json_t *listed;       /* while all there are are told: so far; else NULL */
 	bool ready;
 	bool recalled; /* the shares have their memory */
 	bool troubled; /* the last write failed, and it was said */
@@ -42,6 +43,8 @@ struct books {
 };
 
 static const struct ref all_pods = { .api_version = "v1", .plural = "pods" };
+/* What has no node uses nothing, and of that there may be very much. */
+#define WITH_NODE "spec.nodeName!="
 
 /* ---- writing down ---- */
 
@@ -168,6 +171,10 @@ static void on_change(void *arg, const char *type, const json_t *pod)
 {
 	struct books *b = arg;
 
+	if (b->listed) {
+		json_array_append(b->listed, (json_t *)pod);
+		return;
+	}
 	if (streq(type, "DELETED"))
 		tally_gone(&b->tally, pod, clock_wall());
 	else
@@ -227,9 +234,18 @@ static void recall(struct books *b)
 	b->recalled = true;
 }
 
-static void on_list(void *arg, const json_t *pods)
+static void on_begin(void *arg)
 {
 	struct books *b = arg;
+
+	json_decref(b->listed);
+	b->listed = json_array();
+}
+
+static void on_listed(void *arg)
+{
+	struct books *b = arg;
+	json_auto_t *pods = TAKE(b->listed);
 
 	recover(b, pods);
 	if (b->ready)
@@ -242,10 +258,12 @@ static void on_list(void *arg, const json_t *pods)
 
 void books_nodes(struct books *b)
 {
-	struct changes_handlers h = { .list = on_list, .change = on_change, .arg = b, .purpose = "the accounts" };
+	struct changes_handlers h = {
+		.begin = on_begin, .change = on_change, .listed = on_listed, .arg = b, .purpose = "the accounts"
+	};
 
 	if (!b->pods)
-		b->pods = changes_new(b->client, &all_pods, &h);
+		b->pods = changes_new(b->client, &all_pods, WITH_NODE, &h);
 	else if (b->ready)
 		recall(b);
 }
@@ -317,6 +335,7 @@ void books_free(struct books *b)
 	loop_timer_done(&b->save);
 	loop_timer_done(&b->tidy);
 	tally_done(&b->tally);
+	json_decref(b->listed);
 	account_file_free(b->file);
 	free(b);
 }

@@ -34,11 +34,13 @@ struct pbs_books {
 	struct client *client;
 	char *dir;
 	struct changes *changes;
-	struct map jobs;  /* uid -> struct pbs_seen */
-	struct map known; /* keys of the last lines, until the jobs are seen */
-	int64_t since;    /* the time of the first of them; -1: there are none */
-	bool whole;       /* there were none before it */
+	struct map jobs;    /* uid -> struct pbs_seen */
+	struct map present; /* uids that a list has, while it is told */
+	struct map known;   /* keys of the last lines, until the jobs are seen */
+	int64_t since;      /* the time of the first of them; -1: there are none */
+	bool whole;         /* there were none before it */
 	bool ready;
+	bool listing;  /* once more: what it does not have is gone */
 	bool troubled; /* the last write failed, and it was said */
 	struct sbuf lines;
 	char day[DAY_NAME]; /* of fd */
@@ -176,32 +178,43 @@ static void forget(struct pbs_books *b, const char *uid)
 
 static void on_change(void *arg, const char *type, const json_t *job)
 {
-	see(arg, job);
+	struct pbs_books *b = arg;
+	const char *uid = jsonx_str_or(job, "metadata.uid", "");
+
+	if (b->listing)
+		map_set(&b->present, uid, b);
+	see(b, job);
 	if (streq(type, "DELETED"))
-		forget(arg, jsonx_str_or(job, "metadata.uid", ""));
+		forget(b, uid);
 }
 
-static void on_list(void *arg, const json_t *jobs)
+static void empty(struct map *m)
+{
+	map_done(m);
+	map_init(m, NULL);
+}
+
+static void on_begin(void *arg)
 {
 	struct pbs_books *b = arg;
-	struct map present;
+
+	empty(&b->present);
+	b->listing = b->ready; /* at first there is nobody who could be missing */
+}
+
+static void on_listed(void *arg)
+{
+	struct pbs_books *b = arg;
 	const char *uid;
 	size_t pos = 0;
 	void *value;
-	json_t *job;
-	size_t i;
 
-	map_init(&present, NULL);
-	json_array_foreach ((json_t *)jobs, i, job) {
-		map_set(&present, jsonx_str_or(job, "metadata.uid", ""), job);
-		see(b, job);
-	}
-	while (map_next(&b->jobs, &pos, &uid, &value))
-		if (!map_find(&present, uid))
+	while (b->listing && map_next(&b->jobs, &pos, &uid, &value))
+		if (!map_find(&b->present, uid))
 			forget(b, uid);
-	map_done(&present);
-	map_done(&b->known);
-	map_init(&b->known, NULL);
+	empty(&b->present);
+	empty(&b->known);
+	b->listing = false;
 	b->ready = true;
 }
 
@@ -265,7 +278,9 @@ static void free_seen(void *v)
 int pbs_books_new(struct client *c, const char *dir, const struct informer *servers, struct pbs_books **ret,
 		  struct err *e)
 {
-	struct changes_handlers h = { .list = on_list, .change = on_change, .purpose = "PBS's accounts" };
+	struct changes_handlers h = {
+		.begin = on_begin, .change = on_change, .listed = on_listed, .purpose = "PBS's accounts"
+	};
 	struct pbs_books *b;
 
 	if (file_make_dirs(dir, 0700, e) < 0)
@@ -278,10 +293,11 @@ int pbs_books_new(struct client *c, const char *dir, const struct informer *serv
 	b->mailer = mailer_new(c->loop);
 	b->flush = (struct loop_timer){ .fire = on_flush, .arg = b };
 	map_init(&b->jobs, free_seen);
+	map_init(&b->present, NULL);
 	map_init(&b->known, NULL);
 	read_days(b);
 	h.arg = b;
-	b->changes = changes_new(c, &all_jobs, &h);
+	b->changes = changes_new(c, &all_jobs, NULL, &h);
 	*ret = b;
 	return 0;
 }
@@ -295,6 +311,7 @@ void pbs_books_free(struct pbs_books *b)
 	flush_now(b);
 	loop_timer_done(&b->flush);
 	map_done(&b->jobs);
+	map_done(&b->present);
 	map_done(&b->known);
 	sbuf_done(&b->lines);
 	if (b->fd >= 0)

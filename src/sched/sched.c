@@ -453,12 +453,31 @@ static void on_told(void *arg, const json_t *obj, const struct err *e)
 		sched_done(s);
 }
 
-/* When the condition became what it is. */
-static const char *since(const json_t *pod, const char *now)
+/* In which it is told that it waits; NULL: it was not told. */
+static const json_t *waiting_condition(const json_t *pod)
 {
 	const json_t *c = condition_of(pod, "PodScheduled");
 
-	return str_same(jsonx_str(c, "status"), "False") ? jsonx_str_or(c, "lastTransitionTime", now) : now;
+	return str_same(jsonx_str(c, "status"), "False") ? c : NULL;
+}
+
+static void note_said(struct feed_pod *p, const char *why)
+{
+	free(p->said);
+	p->said = xstrdup(why);
+	p->said_why = p->work->why;
+	p->said_ms = clock_mono_ms();
+}
+
+/* By the server before this one: after a start that is most of those that wait. */
+static bool was_told(struct sched *s, struct feed_pod *p, const char *why)
+{
+	const json_t *pod = p->said ? NULL : informer_find(s->pods, p->ns, p->name);
+
+	if (!pod || !str_same(jsonx_str(waiting_condition(pod), "message"), why))
+		return false;
+	note_said(p, why);
+	return true;
 }
 
 static void tell_waiting(struct sched *s, struct feed_pod *p, const char *why)
@@ -471,13 +490,11 @@ static void tell_waiting(struct sched *s, struct feed_pod *p, const char *why)
 	char now[CLOCK_RFC3339_LEN];
 
 	clock_rfc3339(clock_wall(), now);
-	free(p->said);
-	p->said = xstrdup(why);
-	p->said_why = p->work->why;
-	p->said_ms = clock_mono_ms();
+	note_said(p, why);
 	patch = json_pack("{s:{s:s}, s:{s:[{s:s, s:s, s:s, s:s, s:n, s:s}]}}", "metadata", "uid", p->uid, "status",
 			  "conditions", "type", "PodScheduled", "status", "False", "reason", "Unschedulable", "message",
-			  why, "lastProbeTime", "lastTransitionTime", since(pod, now));
+			  why, "lastProbeTime", "lastTransitionTime",
+			  jsonx_str_or(waiting_condition(pod), "lastTransitionTime", now));
 	s->calls++;
 	s->client->ops->patch(s->client, &ref, "strategic", patch, on_told, s);
 	if (!pod || is_process(pod))
@@ -561,7 +578,7 @@ static bool say_work(void *arg, struct work *work)
 			continue;
 		if (!why.n)
 			door_condition(y->sched->door, work, &why);
-		if (!why.n || str_same(p->said, why.p))
+		if (!why.n || str_same(p->said, why.p) || was_told(y->sched, p, why.p))
 			continue;
 		if (is_over(&y->end_ns))
 			return false;

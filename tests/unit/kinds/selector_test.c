@@ -4,6 +4,7 @@
 #include "base/jsonx.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "kinds/core.h"
 #include "test.h"
 
 static json_t *parse(const char *s)
@@ -233,6 +234,27 @@ TEST("a glance at the text rules out only what cannot match")
 
 		CHECK_INT(selector_parse_labels(rows[i].selector, &s, &e), 0);
 		CHECK_INT(selector_may_match(s, STR(text)), rows[i].may);
+		selector_free(s);
+	}
+}
+
+TEST("a field that must not have its default is not without one")
+{
+	static const struct {
+		const char *text;
+		bool may;
+	} rows[] = {
+		{ "{\"metadata\":{\"name\":\"nodeName\"},\"spec\":{\"restartPolicy\":\"Never\"}}", false },
+		{ "{\"metadata\":{},\"spec\":{\"nodeName\":\"n\"}}", true },
+		{ "{\"metadata\":{},\"spec\":{\"nodeName\":\"\"}}", true /* decided later, on the object */ },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct selector *s = NULL;
+		struct err e = ERR_INIT;
+
+		CHECK_INT(selector_parse_fields("spec.nodeName!=", &kind_pod, &s, &e), 0);
+		CHECK_INT(selector_may_match(s, str_of(rows[i].text)), rows[i].may);
 		selector_free(s);
 	}
 }

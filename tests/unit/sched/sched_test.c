@@ -3,6 +3,13 @@
 #include "kinds/work_rules.h"
 #include "sched/cluster.h"
 
+static char *revision_of(struct cluster *c, const char *name)
+{
+	json_auto_t *pod = server_ask(&c->s, VERB_GET, "v1/pods", "default", name, NULL);
+
+	return xstrdup(jsonx_str_or(pod, "metadata.resourceVersion", ""));
+}
+
 TEST("a pod is bound to the node with room, and an event says so")
 {
 	struct cluster c = cluster_new("{'cpu':'4','pods':'10'}");
@@ -58,6 +65,31 @@ TEST("a pod without room is told why, once, and bound when room is made")
 	settle(&c);
 	CHECK_STR(node_of(&c, "b"), "n");
 	CHECK_STR(scheduled(&c, "b"), "True - -");
+	cluster_done(&c);
+}
+
+TEST("who was told why he waits is not told the same again by the next server")
+{
+	struct cluster c = cluster_new("{'cpu':'1','pods':'10'}");
+	auto_free char *told = NULL;
+
+	make_pod(&c, "a", "");
+	make_pod(&c, "b", "");
+	wait_for_words(&c);
+	told = revision_of(&c, "b");
+	CHECK_STR(scheduled(&c, "b"), "False Unschedulable 0/1 nodes are available: 1 Insufficient cpu.");
+	sched_free(c.sched);
+	c.sched = sched_new(c.client);
+	wait_for_words(&c);
+	auto_free char *now = revision_of(&c, "b");
+	CHECK_STR(now, told);
+	/* But what is new is. */
+	sched_free(c.sched);
+	make_node(&c, "m", "{'cpu':'500m','pods':'10'}");
+	c.sched = sched_new(c.client);
+	for (int i = 0; i < 100 && !strstr(scheduled(&c, "b"), "0/2 nodes"); i++)
+		wait_for_words(&c);
+	CHECK_STR(scheduled(&c, "b"), "False Unschedulable 0/2 nodes are available: 2 Insufficient cpu.");
 	cluster_done(&c);
 }
 
