@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "cli/connect.h"
 #include "cli/find.h"
+#include "client/status.h"
 #include "kinds/core.h"
 #include "kinds/names.h"
 #include "kinds/rest.h"
@@ -148,7 +149,12 @@ static int add_logs(const struct session *s, const char *kind, const char *name,
 	add_query(&path, "uid", uid);
 	add_query(&path, "list", "1");
 	if (client_raw_wait(s->c.client, path.p, &list, e) < 0)
-		return -1;
+		return !streq(e->text, CLIENT_UNKNOWN)
+			       ? -1
+			       : err_set(e, ERR_NOT_FOUND,
+					 "%s keeps no logs of its own; `kubectl logs` shows those of pods that are "
+					 "there",
+					 client_server(s->c.client));
 	json_array_extend(items, json_object_get(list, "items"));
 	return 0;
 }

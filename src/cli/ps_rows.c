@@ -201,7 +201,8 @@ static const json_t *newest_refusal(const json_t *events, const char *uid)
 
 	json_array_foreach ((json_t *)events, i, event)
 		if (str_same(jsonx_str(event, "involvedObject.uid"), uid) &&
-		    streq(jsonx_str_or(event, "reason", ""), "FailedCreate") &&
+		    (streq(jsonx_str_or(event, "reason", ""), "FailedCreate") ||
+		     streq(jsonx_str_or(event, "reason", ""), "Waiting")) &&
 		    (!newest || event_last(event) >= event_last(newest)))
 			newest = event;
 	return newest;
@@ -210,7 +211,7 @@ static const json_t *newest_refusal(const json_t *events, const char *uid)
 /* Without what every such message begins with, and a name that no pod ever got. */
 static const char *refusal_words(const char *message)
 {
-	static const char *const heads[] = { " is forbidden: ", "Error creating: " };
+	static const char *const heads[] = { " is forbidden: ", "Error creating: ", "Waiting: " };
 
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
 		const char *at = strstr(message, heads[i]);

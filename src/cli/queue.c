@@ -65,7 +65,13 @@ static int ask(struct session *s, json_t **ret, struct err *e)
 		sbuf_adds(&path, "&queue=");
 		client_escape(&path, s->queue);
 	}
-	return client_raw_wait(s->c.client, path.p, ret, e);
+	if (client_raw_wait(s->c.client, path.p, ret, e) == 0)
+		return 0;
+	return e->kind != ERR_NOT_FOUND ? -1
+					: err_set(e, ERR_NOT_FOUND,
+						  "%s keeps no line of its own: `stoker ps` shows what waits there and "
+						  "why, `stoker why NAME` more of it",
+						  client_server(s->c.client));
 }
 
 /* An empty queue and one that is not there are two things. */

@@ -18,6 +18,7 @@
 
 #define SHOWN_MOST 8   /* sentences about one name */
 #define PODS_MOST  100 /* asked about one by one */
+#define WAITING    "Waiting: "
 
 struct why_settings {
 	struct connect_settings connect;
@@ -89,14 +90,19 @@ static int ask_pods(const struct session *s, const struct about *a, json_t *item
 
 /* ---- what the object itself says ---- */
 
-/* The newest warning about it: why its pods are not made, for one. */
+/* The newest warning about it: why its pods are not made, for one.  That it waits is none, but is said as one. */
 static const char *last_warning(const struct about *a)
 {
 	for (size_t i = json_array_size(a->events); i-- > 0;) {
 		const json_t *event = json_array_get(a->events, i);
 
-		if (streq(jsonx_str_or(event, "type", ""), "Warning"))
-			return jsonx_str(event, "message");
+		const char *message = jsonx_str(event, "message");
+		bool waits = streq(jsonx_str_or(event, "reason", ""), "Waiting");
+
+		if (waits && str_starts(message, WAITING))
+			return message + strlen(WAITING);
+		if (waits || streq(jsonx_str_or(event, "type", ""), "Warning"))
+			return message;
 	}
 	return NULL;
 }

@@ -307,6 +307,21 @@ static const json_t *replica_specs(const json_t *obj)
 	return NULL;
 }
 
+/* Why an operator holds it back, whose pods are made only then: what follows after "waits: ", without the full stop. */
+static void say_queued(struct work *w, const json_t *obj)
+{
+	const char *message = jsonx_str_or(condition_of(obj, "Queued"), "message", "");
+	const char *at = strstr(message, " waits: ");
+	size_t n;
+
+	if (!condition_holds(obj, "Queued"))
+		return;
+	say(w, "", at ? at + strlen(" waits: ") : message);
+	n = strlen(w->reason);
+	if (n && w->reason[n - 1] == '.')
+		w->reason[n - 1] = '\0';
+}
+
 static void read_training(const json_t *obj, struct work *w)
 {
 	const char *key;
@@ -326,6 +341,7 @@ static void read_training(const json_t *obj, struct work *w)
 			say_condition(w, obj, training_phases[i].type);
 		return;
 	}
+	say_queued(w, obj);
 }
 
 /* Of a job's comment what its phase does not say: qstat shows the whole, also when the job has ended. */

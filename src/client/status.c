@@ -37,7 +37,7 @@ int client_status_plain(int code, struct err *e)
 	bool refused = code >= 300;
 
 	if (code == 404)
-		return err_set(e, ERR_NOT_FOUND, "the server could not find the requested resource");
+		return err_set(e, ERR_NOT_FOUND, CLIENT_UNKNOWN);
 	return err_set(e, refused ? err_kind_of(NULL, code) : ERR_INTERNAL, "the server's answer (%d) is not JSON",
 		       code);
 }

@@ -153,6 +153,12 @@ TEST("what has fewer pods than it wants says what the newest refusal says")
 	CHECK_STR(rows[1].work.reason, "exceeded quota: q");
 	CHECK_STR(rows[2].work.reason, "no");
 	CHECK_STR(rows[3].work.reason, "");
+	/* An operator holds a Job back. */
+	json_auto_t *waits = json_pack("[o]", refusal("other", AT("6:00"), "Waiting: held by its user"));
+
+	json_object_set_new(json_array_get(waits, 0), "reason", json_string("Waiting"));
+	ps_rows_explain(rows, n, waits);
+	CHECK_STR(rows[3].work.reason, "held by its user");
 	ps_rows_free(rows, n);
 	lists_done(&l);
 }
