@@ -102,10 +102,11 @@ struct api_config {
 	/* Array of directories below which users' hostPath volumes may be, owned by the caller; NULL: each user's home.
 	 */
 	const json_t *host_roots;
-	/* The server is root in a user namespace of this account's.  The kernel tells it of everybody else on the Unix
+	/* Who runs the server; 0 is root. */
+	uid_t owner;
+	/* The server is root in a user namespace of the owner's.  The kernel tells it of everybody else on the Unix
 	 * socket only that it is somebody else. */
 	bool in_user_namespace;
-	uid_t owner;
 	/* PBS jobs become pods of another cluster: they need an image, and an account here to run as. */
 	bool pbs_abroad;
 };

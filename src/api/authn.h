@@ -21,6 +21,8 @@ void identity_free(struct identity *id);
  * it.  See authn_home.c for namespaces that are already there.  Does nothing for admins and for who came another way.
  */
 int authn_ensure_namespace(struct authn *a, const struct caller *c, struct err *e);
+/* An ordinary user who runs this server, and has come by its socket. */
+bool authn_is_operator(const struct api *api, const struct caller *c);
 
 /* A service-account token for TokenRequest, whose spec is valid and has its defaults but for the audience, which is
  * filled in: appends the JWT to `out`, or makes none if that is NULL.  *ret_expires in seconds since 1970. */

@@ -5,6 +5,9 @@
  * made ahead, of exactly the user's name and with no owner, is handed over in the same way.  Any other that is already
  * there stays as it is: two accounts may come down to one name ("a.b", "a_b").  Who takes the binding away later has
  * the last word, because the annotation stays.
+ *
+ * The ordinary user who runs a server is its admin and owns no namespace; but there is one for that user's PBS jobs,
+ * and it is nobody's in particular, so that pods in it are as they are elsewhere.
  */
 #include "api/authn_parts.h"
 
@@ -41,13 +44,21 @@ static int make_binding(struct authn *a, const char *user, const char *ns, struc
 	return 0;
 }
 
-static int make_home(struct authn *a, const char *user, const char *ns, struct err *e)
+/* user NULL: nobody's. */
+static int make_namespace(struct authn *a, const char *user, const char *ns, struct err *e)
 {
-	json_auto_t *namespace = json_pack("{s:{s:s,s:{s:s}}}", "metadata", "name", ns, "annotations", OWNER, user);
+	json_auto_t *namespace = json_pack("{s:{s:s}}", "metadata", "name", ns);
 
+	if (user)
+		jsonx_set_new(namespace, "metadata.annotations", json_pack("{s:s}", OWNER, user));
 	if (stored_write(a->api, &a->kinds[AUTHN_NAMESPACE], VERB_CREATE, "", ns, namespace, e) < 0)
 		return err_prefix(e, "making namespace \"%s\"", ns);
-	return make_binding(a, user, ns, e);
+	return 0;
+}
+
+static int make_home(struct authn *a, const char *user, const char *ns, struct err *e)
+{
+	return make_namespace(a, user, ns, e) < 0 ? -1 : make_binding(a, user, ns, e);
 }
 
 /* Someone made the namespace for this user: it has exactly the name and no owner yet.  Accounts of services are left
@@ -71,12 +82,21 @@ static int move_in(struct authn *a, const char *ns, json_t *namespace, struct er
 	return make_binding(a, ns, ns, e);
 }
 
+bool authn_is_operator(const struct api *api, const struct caller *c)
+{
+	uid_t owner = api_config(api)->owner;
+	auto_free char *number = xasprintf("%lld", (long long)owner);
+
+	return owner && c->local && str_same(c->uid, number);
+}
+
 int authn_ensure_namespace(struct authn *a, const struct caller *c, struct err *e)
 {
 	char ns[USER_NAMESPACE_LEN];
 	json_auto_t *namespace = NULL;
+	bool operates = authn_is_operator(a->api, c);
 
-	if (!c->local || map_find(&a->homes, c->user) || caller_in_group(c, "system:masters"))
+	if (!c->local || map_find(&a->homes, c->user) || (caller_in_group(c, "system:masters") && !operates))
 		return 0;
 	authn_user_namespace(c->user, ns);
 	if (is_reserved(ns))
@@ -85,9 +105,9 @@ int authn_ensure_namespace(struct authn *a, const struct caller *c, struct err *
 		if (e->kind != ERR_NOT_FOUND)
 			return -1;
 		err_clear(e);
-		return make_home(a, c->user, ns, e);
+		return operates ? make_namespace(a, NULL, ns, e) : make_home(a, c->user, ns, e);
 	}
-	if (is_waiting(c, ns, namespace))
+	if (!operates && is_waiting(c, ns, namespace))
 		return move_in(a, ns, namespace, e);
 	/* Remembered only when it is sure to last: a write of this turn could still be undone. */
 	if (store_dirty(api_store(a->api)))

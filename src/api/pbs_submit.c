@@ -5,6 +5,7 @@
  * user's rights anyway.  Nobody but an admin says whose a job is, and root's is nobody's.
  */
 #include "api/accounts.h"
+#include "api/authn.h"
 #include "api/object.h"
 #include "api/pbs_board.h"
 #include "api/pbs_parts.h"
@@ -67,6 +68,8 @@ static int find_owner(struct api *api, const struct api_request *req, const char
 	home = work_note(namespace, OWNER_ANNOTATION);
 	if (*home)
 		*ret = xstrdup(home);
+	else if (authn_is_operator(api, req->caller) && !*said)
+		*ret = xstrdup(req->caller->user);
 	else if (req->caller == &caller_system || (pbs_is_admin(req->caller) && *said))
 		*ret = xstrdup(said);
 	else if (pbs_is_admin(req->caller))
@@ -186,6 +189,7 @@ static int check_identity(struct api *api, const json_t *spec, const char *owner
 			  struct err *e)
 {
 	const struct account *acc = accounts_find(api_accounts(api), owner, e);
+	uid_t runner = api_config(api)->owner;
 	const char *group = NULL;
 	json_t *v;
 	size_t i;
@@ -195,6 +199,11 @@ static int check_identity(struct api *api, const json_t *spec, const char *owner
 	if (!acc->real && !in_container)
 		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_BADUSER, "user %.60s has no account on this machine",
 				     owner);
+	if (runner && acc->uid != runner && !in_container)
+		return pbs_error_set(e, ERR_FORBIDDEN, PBSE_BADUSER,
+				     "this server is run by user %u, not by root, and runs jobs of nobody else: root "
+				     "must start it to have jobs of user %.60s",
+				     (unsigned)runner, owner);
 	json_array_foreach (json_object_get(spec, "userList"), i, v) {
 		const char *s = json_string_value(v);
 

@@ -492,10 +492,10 @@ static void server_done(struct server *sv)
 /* Before anything is opened or started: an ordinary user runs pods as root of a user namespace of its own. */
 static void enter_namespace(struct server *sv, const struct serve_settings *s)
 {
-	uid_t owner = geteuid();
 	int r;
 
-	if (owner == 0 || s->no_node || (s->runtime && streq(s->runtime, "fake")))
+	sv->owner = geteuid();
+	if (sv->owner == 0 || s->no_node || (s->runtime && streq(s->runtime, "fake")))
 		return;
 	r = rootless_enter(s->data, true, &sv->no_namespace);
 	if (r < 0) {
@@ -504,7 +504,6 @@ static void enter_namespace(struct server *sv, const struct serve_settings *s)
 	}
 	sv->in_user_namespace = true;
 	sv->fresh_namespace = r > 0;
-	sv->owner = owner;
 }
 
 static int start(struct server *sv, const struct serve_settings *s, struct err *e)

@@ -101,13 +101,17 @@ static long open_all(struct monitor *m, const struct process *p)
 long files_open(struct monitor *m, const struct process *p)
 {
 	uint32_t mask = (uint32_t)SYS(SYS_umask, p->head->umask);
-	long rc = act_as(p->head->uid, p->head->gid, p->groups, p->head->groups), back;
+	long rc = 0, back = 0;
+
+	if (!p->head->only)
+		rc = act_as(p->head->uid, p->head->gid, p->groups, p->head->groups);
 
 	m->record.step = rc < 0 ? MONITOR_STEP_START : MONITOR_STEP_NONE;
 	if (rc == 0)
 		rc = open_all(m, p);
 	SYS(SYS_umask, mask);
-	back = act_as(0, 0, 0, 0);
+	if (!p->head->only)
+		back = act_as(0, 0, 0, 0);
 	return rc < 0 ? rc : back;
 }
 

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/landlock.h>
+#include <linux/sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -173,11 +174,44 @@ static long execute(const struct process *p)
 	return rc;
 }
 
+static long write_file(const char *path, const char *text, size_t n)
+{
+	int fd = (int)sys_open(path, O_WRONLY, 0);
+	long rc = fd < 0 ? fd : sys_write(fd, text, n);
+
+	sys_close(fd);
+	return rc < 0 ? rc : 0;
+}
+
+/* This id is what we are outside of the new user namespace, where we are root. */
+static long write_map(const char *path, uint32_t id)
+{
+	char line[32], *end = text_add_number(line, id, 1);
+
+	end = text_add(end, " 0 1\n");
+	return write_file(path, line, (size_t)(end - line));
+}
+
+/* A server that an ordinary user has started is root of a user namespace.  Its user's own jobs are not: they are in one
+ * below it, as themselves.  They keep the groups that the server was started with. */
+static long take_only(const struct monitor_process *head)
+{
+	static const char deny[] = "deny";
+	long rc = write_file("/proc/self/setgroups", deny, sizeof(deny) - 1);
+
+	if (rc == 0)
+		rc = write_map("/proc/self/gid_map", head->gid);
+	return rc == 0 ? write_map("/proc/self/uid_map", head->uid) : rc;
+}
+
 static long take_identity(const struct process *p)
 {
 	const struct monitor_process *head = p->head;
-	long rc = SYS(SYS_setgroups, head->groups, p->groups);
+	long rc;
 
+	if (head->only)
+		return take_only(head);
+	rc = SYS(SYS_setgroups, head->groups, p->groups);
 	if (rc == 0)
 		rc = SYS(SYS_setresgid, head->gid, head->gid, head->gid);
 	return rc == 0 ? SYS(SYS_setresuid, head->uid, head->uid, head->uid) : rc;
@@ -275,9 +309,12 @@ void process_exec(void)
 	struct process p = { 0 };
 	struct winsize size;
 	uint32_t step = 0;
-	long rc = process_read(MONITOR_CONTROL_FD, &p)
-			  ? become(&p, same, SYS(SYS_ioctl, 0, TIOCGWINSZ, &size) == 0, &step)
-			  : -EINVAL;
+	long rc = process_read(MONITOR_CONTROL_FD, &p) ? 0 : -EINVAL;
+
+	if (rc == 0 && p.head->only)
+		rc = SYS(SYS_unshare, CLONE_NEWUSER);
+	if (rc == 0)
+		rc = become(&p, same, SYS(SYS_ioctl, 0, TIOCGWINSZ, &size) == 0, &step);
 
 	sys_write(2, words, words_of(step, &p, rc, words));
 	sys_exit(MONITOR_EXEC_FAILED);
@@ -353,7 +390,7 @@ static long start(struct monitor *m, struct birth *b)
 	if (pid < 0)
 		return pid;
 	m->record.started_us = sys_clock_wall_us();
-	pid = sys_vfork(child, b, stack + sizeof(stack));
+	pid = sys_vfork(child, b, stack + sizeof(stack), b->p->head->only ? CLONE_NEWUSER : 0);
 	if (pid < 0 || b->error == 0)
 		return pid;
 	SYS(SYS_wait4, pid, 0, 0, 0);

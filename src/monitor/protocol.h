@@ -119,6 +119,7 @@ struct monitor_process {
 	uint32_t joined; /* 0, or the stream through which both go */
 	uint32_t limits, groups, joins, args, env;
 	uint32_t allows;
+	uint32_t only; /* the server is this user, as root of a user namespace, and can be nobody else */
 };
 
 struct monitor_limit {

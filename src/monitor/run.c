@@ -191,7 +191,7 @@ static long call(struct monitor *m, struct birth *b)
 
 	if (m->tty)
 		name_console(m, b->argv, console);
-	rc = sys_vfork(child, b, stack + sizeof(stack));
+	rc = sys_vfork(child, b, stack + sizeof(stack), 0);
 	if (rc > 0 && b->error < 0) {
 		SYS(SYS_wait4, rc, 0, 0, 0);
 		rc = b->error;

@@ -19,7 +19,7 @@ __asm__(".globl _start\n"
 	"	call monitor_main\n"
 	"	ud2\n");
 
-long sys_vfork(void (*fn)(void *arg), void *arg, void *stack_top)
+long sys_vfork(void (*fn)(void *arg), void *arg, void *stack_top, long flags)
 {
 	long ret;
 
@@ -35,7 +35,7 @@ long sys_vfork(void (*fn)(void *arg), void *arg, void *stack_top)
 			 "ud2\n"
 			 "1:"
 			 : "=a"(ret)
-			 : "a"(SYS_clone), "D"(CLONE_VM | CLONE_VFORK | SIGCHLD), "S"(stack_top),
+			 : "a"(SYS_clone), "D"(CLONE_VM | CLONE_VFORK | SIGCHLD | flags), "S"(stack_top),
 			   "d"(0L), [fn] "r"(fn), [arg] "r"(arg)
 			 : "rcx", "r8", "r10", "r11", "memory", "cc");
 	return ret;
@@ -49,10 +49,10 @@ __asm__(".globl _start\n"
 	"	bl monitor_main\n"
 	"	brk #1\n");
 
-long sys_vfork(void (*fn)(void *arg), void *arg, void *stack_top)
+long sys_vfork(void (*fn)(void *arg), void *arg, void *stack_top, long flags)
 {
 	register long x8 __asm__("x8") = SYS_clone;
-	register long x0 __asm__("x0") = CLONE_VM | CLONE_VFORK | SIGCHLD;
+	register long x0 __asm__("x0") = CLONE_VM | CLONE_VFORK | SIGCHLD | flags;
 	register void *x1 __asm__("x1") = stack_top;
 	register long x2 __asm__("x2") = 0;
 	register long x3 __asm__("x3") = 0;

@@ -57,8 +57,9 @@ static inline long sys6(long n, long a, long b, long c, long d, long e, long f)
 #define SYS(...)                                    SYS_PICK(__VA_ARGS__, SYS_5, SYS_4, SYS_3, SYS_2, SYS_1, SYS_0)(__VA_ARGS__)
 
 __attribute__((noreturn)) void sys_exit(int code);
-/* A child that shares our memory and runs fn on a stack of its own; we sleep until it executes something or ends. */
-long sys_vfork(void (*fn)(void *arg), void *arg, void *stack_top);
+/* A child that shares our memory and runs fn on a stack of its own, in namespaces of its own if `flags` say so; we
+ * sleep until it executes something or ends. */
+long sys_vfork(void (*fn)(void *arg), void *arg, void *stack_top, long flags);
 long sys_open(const char *path, int flags, int mode);
 long sys_openat(int dir, const char *path, int flags);
 long sys_read(int fd, void *buf, size_t n);

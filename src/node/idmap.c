@@ -133,6 +133,17 @@ static bool has(const char *path, uint32_t id)
 	return !read_map(path, &m) || idmap_has(&m, id);
 }
 
+uint32_t idmap_own_uid(void)
+{
+	struct idmap m;
+
+	if (read_map("/proc/self/uid_map", &m))
+		for (size_t i = 0; i < m.n; i++)
+			if (m.rows[i].inside == 0)
+				return m.rows[i].outside;
+	return 0;
+}
+
 bool idmap_is_whole(void)
 {
 	struct idmap m;

@@ -26,6 +26,8 @@ bool idmap_has(const struct idmap *m, uint32_t inside);
 /* --- of this process --- */
 /* Everyone there is: it is not in a user namespace, or in one that makes no difference. */
 bool idmap_is_whole(void);
+/* What root of this namespace is outside of it. */
+uint32_t idmap_own_uid(void);
 /* This id can own files and run processes here. */
 bool idmap_has_uid(uint32_t uid);
 bool idmap_has_gid(uint32_t gid);

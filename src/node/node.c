@@ -372,7 +372,7 @@ static void sweep(struct node *n)
 static void sweep_jobs(struct node *n)
 {
 	json_auto_t *kept = json_array();
-	auto_free char *dir = pbs_files_dir(n->prefix);
+	auto_free char *dir = pbs_files_dir(n->parts.rootless ? n->dir : NULL, n->prefix);
 	size_t pos = 0;
 	void *p;
 
@@ -722,7 +722,7 @@ void node_free(struct node *n)
 	events_free(n->parts.events);
 	host_users_free(n->parts.users);
 	if (last && !n->parts.fake) {
-		auto_free char *dir = pbs_files_dir(n->prefix);
+		auto_free char *dir = pbs_files_dir(n->parts.rootless ? n->dir : NULL, n->prefix);
 
 		pbs_files_sweep(dir, NULL);
 	}

@@ -22,14 +22,15 @@
 #include "base/jsonx.h"
 #include "base/mem.h"
 #include "kinds/pbs_id.h"
+#include "node/idmap.h"
 
 #define SPOOL    "/var/spool/stoker"
 #define TEXT_MAX (16u * 1024 * 1024)
 #define ID_MAX   1024
 
-char *pbs_files_dir(const char *prefix)
+char *pbs_files_dir(const char *data, const char *prefix)
 {
-	return xasprintf(SPOOL "/%s", prefix);
+	return data ? xasprintf("%s/pbs", data) : xasprintf(SPOOL "/%s", prefix);
 }
 
 /* On disk, if that is not allowed here. */
@@ -79,7 +80,7 @@ static int put(const struct pbs_place *p, const char *path, struct str text, mod
 	if (fd < 0)
 		return -1;
 	if (write(fd, text.p, text.n) != (ssize_t)text.n ||
-	    (users && fchown(fd, p->account->uid, p->account->gid) < 0) || fchmod(fd, mode) < 0) {
+	    (users && idmap_is_whole() && fchown(fd, p->account->uid, p->account->gid) < 0) || fchmod(fd, mode) < 0) {
 		err_errno(e, errno == ENOSPC ? ERR_STORAGE_FULL : ERR_INTERNAL, "cannot write %s", path);
 		unlink(path);
 		return -1;

@@ -5,8 +5,9 @@
 
 #include "kinds/pbs_process.h"
 
-/* Where they are for processes of the host; malloc'ed.  The data directory itself is nobody's but root's. */
-char *pbs_files_dir(const char *prefix);
+/* Where they are for processes of the host; malloc'ed.  The data directory itself is nobody's but root's; where the
+ * server is an ordinary user's, and so are all its jobs, `data` is that directory, else NULL. */
+char *pbs_files_dir(const char *data, const char *prefix);
 /* Writes them for one job, below p->dir. */
 int pbs_files_write(const struct pbs_place *p, struct err *e);
 /* Those of the job whose node file has this path. */

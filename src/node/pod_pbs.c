@@ -17,6 +17,7 @@
 #include "kinds/quantity.h"
 #include "monitor/protocol.h"
 #include "node/host_users.h"
+#include "node/idmap.h"
 #include "node/pbs_files.h"
 #include "node/pbs_programs.h"
 
@@ -357,7 +358,7 @@ static void confine(const struct pod *p, const struct pbs_place *place, json_t *
 int ctr_pbs_prepare(struct ctr *c, struct err *e)
 {
 	struct pod *p = c->pod;
-	auto_free char *dir = pbs_files_dir(p->parts->prefix);
+	auto_free char *dir = pbs_files_dir(p->parts->rootless ? p->parts->dir : NULL, p->parts->prefix);
 	struct cgroup_device deny[CARDS_MAX];
 	int cards[CARDS_MAX];
 	size_t ncards = cards_of(p, cards, CARDS_MAX);
@@ -366,20 +367,25 @@ int ctr_pbs_prepare(struct ctr *c, struct err *e)
 	struct pbs_place place;
 	json_t *doc = NULL;
 
-	if (p->parts->rootless)
-		return err_set(e, ERR_INVALID,
-			       START_NO_EXEC ": the server was not started by root and cannot run "
-					     "processes of other users");
 	if (find_account(p, &account, e) < 0)
 		return -1;
+	if (p->parts->rootless && account.uid != idmap_own_uid())
+		return err_set(e, ERR_INVALID,
+			       START_NO_EXEC ": the server was started by user %u, not by root, and cannot run "
+					     "processes of other users",
+			       idmap_own_uid());
 	place = place_of(p, &account, dir, cards, ncards);
 	/* The driver leaves out what it cannot open when it counts. */
 	place.hidden = ndeny > 0;
 	if (pbs_files_write(&place, e) < 0 || pbs_process(&place, &doc, e) < 0)
 		return -1;
 	confine(p, &place, doc);
+	if (p->parts->rootless)
+		jsonx_set_new(doc, "user.only", json_true());
 	json_decref(c->process);
 	c->process = doc;
+	if (p->parts->rootless)
+		return 0;
 	return make_group(c, deny, ndeny, e);
 }
 

@@ -97,7 +97,8 @@ int process_spec_encode(const json_t *process, const char *joins, struct sbuf *o
 	const char *joined = jsonx_str_or(process, "joined", ""), *first = json_string_value(json_array_get(args, 0));
 	struct monitor_process head = { .uid = (uint32_t)jsonx_int_or(user, "uid", -1),
 					.gid = (uint32_t)jsonx_int_or(user, "gid", -1),
-					.umask = (uint32_t)jsonx_int_or(user, "umask", 077) };
+					.umask = (uint32_t)jsonx_int_or(user, "umask", 077),
+					.only = jsonx_bool_or(user, "only", false) };
 
 	if (head.uid == UINT32_MAX || head.gid == UINT32_MAX)
 		return err_set(e, ERR_INVALID, "the process has no user");
@@ -177,6 +178,8 @@ static json_t *decode(struct str rest, json_t *joins)
 	json_object_set_new(user, "uid", json_integer(head.uid));
 	json_object_set_new(user, "gid", json_integer(head.gid));
 	json_object_set_new(user, "umask", json_integer(head.umask));
+	if (head.only)
+		json_object_set_new(user, "only", json_true());
 	if (!take_bytes(&rest, head.limits * sizeof(struct monitor_limit), &at))
 		return NULL;
 	for (uint32_t i = 0; i < head.groups; i++) {

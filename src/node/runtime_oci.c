@@ -182,6 +182,8 @@ static int oci_kill(struct runtime *r, const char *id, int signo, bool all, stru
 	/* Without a cgroup: all others end with the first, as it is the first of a pid namespace. */
 	if (all && *b->cgroup)
 		cgroup_kill(&b->oci->base.groups, b->cgroup, signo);
+	else if (all && b->pid > 1 && getsid(b->pid) == b->pid && kill(-b->pid, signo) == 0)
+		return 0; /* a process of the host: its job's own group; the monitor ends what has left that */
 	else if (syscall(SYS_pidfd_send_signal, b->pid_fd, signo, NULL, 0) < 0 && errno != ESRCH)
 		return err_errno(e, ERR_INTERNAL, "cannot signal container %s", id);
 	return 0;

@@ -239,4 +239,52 @@ says "$(err image)" said
 is "a job in a container has its files too" "$(cat "$(out image)" "$(err image)")" "$NODE
 said"
 is "which are the user's" "$(stat -c '%U %a' "$(out image)")" "$U 600"
+
+# A server that is an ordinary user's runs that user's jobs, and nobody else's.
+run_as() { cd "$H" && exec setpriv --reuid="$U" --regid="$U" --init-groups env HOME="$H" USER="$U" LOGNAME="$U" \
+	STOKER_SOCKET="$H/own.sock" PATH="$(dirname "$STOKER")/bin:$PATH" "$@"; }
+as_user() { (run_as "$@"); }
+own_start() {
+	rm -f "$H/own.out"
+	run_as "$STOKER" serve --data "$H/own" --listen 127.0.0.1:0 --socket "$H/own.sock" --gpus 2 \
+		>"$H/own.out" 2>>"$H/own.err" &
+	OWN_PID=$!
+	PIDS+=("$OWN_PID")
+	says "$H/own.out" '^stoker: ready' && eventually 30 eval 'as_user pbsnodes | grep -q "state = free"'
+}
+own_start
+ok "a user starts a server" grep -q ready "$H/own.out"
+as_user qsub -W block=true -N own -l nodes=1:gpus=1 >"$H/own.id" <<'END'
+id -u; id -un; pwd; cat $PBS_GPUFILE; umask
+exit 3
+END
+is "qsub there works, and ends as the job does" $? 3
+like "it has an id" "$(cat "$H/own.id")" '^1\.'
+is "the job is the user's in everything" "$(cat "$H/own.o1")" "$(id -u "$U")
+$U
+$H
+$NODE-gpu0
+0077"
+is "and so is its output" "$(stat -c '%U %a' "$H/own.o1")" "$U 600"
+A=$(as_user qsub -N tree <<<'trap "" TERM; sleep 7001 & setsid sleep 7002 & touch tree.up; sleep 7003')
+ok "another one runs" eventually 30 test -e "$H/tree.up"
+kill -9 "$OWN_PID"
+wait "$OWN_PID" 2>/dev/null
+ok "without the server it goes on" pgrep -u "$U" -f 'sleep 7003'
+own_start
+ok "the next one starts" grep -q ready "$H/own.out"
+ok "and finds it" eventually 30 eval "as_user qstat $A | grep -q ' R '"
+as_user qdel "$A"
+ok "qdel ends it" eventually 30 eval "as_user qstat $A | grep -q ' C '"
+ok "and all it has started" eventually 30 eval "! pgrep -u $U -f 'sleep 700[123]'"
+like "walltime counts" "$(as_user qsub -W block=true -N slow -l walltime=1 <<<'sleep 7004'; cat "$H"/slow.e*)" \
+	'=>> PBS: job killed: walltime [0-9]+ exceeded limit 1$'
+like "whose jobs it cannot run is said at once, and what to do" "$(KUBECONFIG=$H/own/admin.kubeconfig kubectl create -f - 2>&1 <<'END'
+{"apiVersion": "stoker.dev/v1", "kind": "PBSJob", "spec": {"owner": "nobody", "script": "true"}}
+END
+)" "PBS 15025: .*this server is run by user $(id -u "$U"), not by root, and runs jobs of nobody else: root must start it"
+kill -9 "$OWN_PID"
+wait "$OWN_PID" 2>/dev/null
+ok "down ends what a killed server left" as_user "$STOKER" down --data "$H/own" --timeout 30s
+ok "nothing of it is left" eventually 20 eval "! pgrep -u $U -f ^stoker"
 done_testing

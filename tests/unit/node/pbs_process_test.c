@@ -355,7 +355,7 @@ TEST("the description of a process can be read again, and damage is noticed")
 {
 	json_auto_t *doc = parse(
 		"{\"program\": \"/bin/sh\", \"args\": [\"-sh\", \"\"], \"env\": [\"A=b\"], \"cwd\": \"/h\","
-		"\"user\": {\"uid\": 5, \"gid\": 6, \"additionalGids\": [7, 8], \"umask\": 18},"
+		"\"user\": {\"uid\": 5, \"gid\": 6, \"additionalGids\": [7, 8], \"umask\": 18, \"only\": true},"
 		"\"stdout\": \"/o\", \"stderr\": \"\", \"joined\": \"stdout\", \"allowed\": [\"/bin/sh\", \"/x\"],"
 		"\"rlimits\": [{\"type\": \"RLIMIT_AS\", \"soft\": 1, \"hard\": 2}, {\"type\": \"odd\"}]}");
 	auto_sbuf struct sbuf text = SBUF(PROCESS_SPEC_MAX);
