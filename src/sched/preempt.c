@@ -96,7 +96,8 @@ static void yield(const struct preempt_view *v, struct victim *victim, bool gone
 	struct work *w = victim->work;
 
 	victim->gone = gone;
-	for (size_t i = 0; v->check && i < w->n; i++)
+	/* What was waited for in this pass has left its room to the reservations already. */
+	for (size_t i = 0; v->check && w->soon_pass != v->pass && i < w->n; i++)
 		backfill_yield(v->check, w, &victim->seats[i], gone ? 1 : -1);
 }
 

@@ -361,6 +361,12 @@ static void check_members(struct work *work)
 /* Its members are not what they were. */
 static void members_changed(struct world *w, struct work *work)
 {
+	/* Of a gang that was started again nothing is left of the first time. */
+	if (!work->nseated) {
+		work->started_ms = 0;
+		work->evicted_for = NULL;
+		work->gives_back = false;
+	}
 	quota_claim(work, false);
 	sum_up(work);
 	check_members(work);
@@ -553,8 +559,6 @@ void work_unbound(struct world *w, struct work *work, const char *id)
 	space_rise(w->space, &m->seat);
 	m->fresh = false;
 	work->nseated--;
-	if (!work->nseated)
-		work->started_ms = 0;
 	members_changed(w, work);
 }
 

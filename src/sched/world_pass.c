@@ -127,10 +127,20 @@ static int64_t lower(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+/* Reservations count on its end.  When it is so late that they cannot any more, they are made anew. */
+static void count_on(struct world *w, const struct work *work, int64_t now_ms)
+{
+	int64_t end_ms = work_end(work, work->started_ms);
+
+	if (end_ms < TIME_UNKNOWN - OVERDUE_MS && end_ms + OVERDUE_MS >= now_ms)
+		w->next_ms = lower(w->next_ms, end_ms + OVERDUE_MS + 1);
+}
+
 static void start(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
 {
 	if (!work->started_ms)
 		work->started_ms = now_ms;
+	count_on(w, work, now_ms);
 	work->why = WHY_STARTING;
 	work->reservation = NULL;
 	quota_claim(work, false);
@@ -313,7 +323,9 @@ static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct
 		victims[i]->gives_back = quota_gives_back(victims[i], work);
 		if (victims[i]->gives_back)
 			quota_claim(work, true);
-		backfill_evict(&p.check, victims[i]);
+		/* Else its room is there already. */
+		if (victims[i]->soon_pass != w->pass)
+			backfill_evict(&p.check, victims[i]);
 		decide(d, (struct decision){ .what = DECIDE_EVICT, .work = victims[i], .whom = work });
 	}
 	return n > 0 || soon_ms != TIME_UNKNOWN || waits_for_victims(w, work);
@@ -447,8 +459,10 @@ static void begin_pass(struct world *w, int64_t now_ms)
 	boost_the_old(w, now_ms);
 	backfill_begin(&w->backfill, w->space, now_ms, w->running, w->nrunning);
 	w->lowest = INT64_MAX;
-	for (size_t i = 0; i < w->nrunning; i++)
+	for (size_t i = 0; i < w->nrunning; i++) {
 		w->lowest = lower(w->lowest, work_precedence(w->running[i]));
+		count_on(w, w->running[i], now_ms);
+	}
 	world_bury(w);
 	heed_blocks(w, now_ms);
 	fair_walk_begin(w->fair);

@@ -589,6 +589,27 @@ TEST("why: a gang that has begun and lacks a pod")
 	lab_done(&l);
 }
 
+TEST("why: work that is started again runs since then, and is not evicted any more")
+{
+	struct lab l = lab_new(1, 2, "64");
+	struct work *a = add(&l, &(struct job){ .name = "a", .gpus = 2, .minutes = 30 });
+
+	pass(&l);
+	add(&l, &(struct job){ .name = "hi", .gpus = 2, .minutes = 10, .priority = 10 });
+	pass(&l);
+	CHECK_STR(ask(&l, "a"), "runs since 10:00 and is being evicted for work of a higher priority | ");
+	/* Its next pod comes before the last one has gone. */
+	json_object_set(l.pods, "a-1", json_object_get(l.pods, "a-0"));
+	work_member(l.w, a, "a-1", space_shape(world_space(l.w), json_object_get(l.pods, "a-1")));
+	work_gone(l.w, a, "a-0", l.now);
+	pass(&l);
+	l.now += 10 * MINUTE;
+	work_gone(l.w, world_find(l.w, "hi"), "hi-0", l.now);
+	pass(&l);
+	CHECK_STR(ask(&l, "a"), "runs since 10:10; ends by 10:40 at the latest | ");
+	lab_done(&l);
+}
+
 TEST("why: a condition is written anew at once only for another reason")
 {
 	CHECK(why_is_due(WHY_NO_ROOM, 0, WHY_HELD));

@@ -43,6 +43,7 @@ struct job {
 struct game {
 	uint64_t random, seed;
 	bool calm; /* first come, first served, all promises are kept: the first reservation stands */
+	bool fair; /* as calm, but by shares: all jobs are of one card, and each start is held against what users had */
 	struct world *w;
 	struct world_config config;
 	int64_t now;
@@ -53,6 +54,9 @@ struct game {
 	struct decisions d;
 	bool blocked;
 	int64_t block_from, block_to;
+	unsigned block_hosts; /* bits */
+	double used[USERS];   /* card-seconds that count; fair rounds */
+	int64_t used_ms;      /* until then */
 	bool failed;
 };
 
@@ -67,6 +71,9 @@ struct game {
 
 /* --- world_judge_test.c --- */
 const char *host_name(size_t i);
+const char *user_name(size_t i);
+/* Time has passed, and nobody has begun or ended in it. */
+void judge_time(struct game *g);
 /* A decision as it was made; all of them before the first is carried out. */
 void judge_start(struct game *g, struct work *work);
 void judge_eviction(struct game *g, const struct decision *d);
@@ -74,6 +81,7 @@ void judge_eviction(struct game *g, const struct decision *d);
 void judge_sums(struct game *g);
 /* After every pass. */
 void judge_who_waits(struct game *g);
+void judge_reservations(struct game *g);
 void judge_promises(struct game *g);
 
 #endif

@@ -13,6 +13,13 @@ const char *host_name(size_t i)
 	return names[i];
 }
 
+const char *user_name(size_t i)
+{
+	static const char *const names[USERS] = { "anna", "ben", "carl", "dora" };
+
+	return names[i];
+}
+
 static size_t host_number(const struct node *n)
 {
 	return (size_t)(node_name(n)[1] - '0');
@@ -23,15 +30,20 @@ struct use {
 	card_set cards;
 };
 
+static void add_shape(struct use *u, const struct shape *sh)
+{
+	u->cpu += shape_wants(sh, RESOURCE_CPU);
+	u->memory += shape_wants(sh, RESOURCE_MEMORY);
+	u->gpus += shape_wants(sh, RESOURCE_GPU);
+	u->pods++;
+}
+
 static void count_seat(struct game *g, struct use *u, const struct member *m)
 {
 	const struct shape *sh = m->seat.shape;
 	card_set cards = m->seat.cards;
 
-	u->cpu += shape_wants(sh, RESOURCE_CPU);
-	u->memory += shape_wants(sh, RESOURCE_MEMORY);
-	u->gpus += shape_wants(sh, RESOURCE_GPU);
-	u->pods++;
+	add_shape(u, sh);
 	JUDGE(!(u->cards & cards), "a card of %s is given twice", node_name(m->seat.node));
 	JUDGE(__builtin_popcountll(cards) == shape_wants(sh, RESOURCE_GPU), "the cards are not as many as asked for");
 	u->cards |= cards;
@@ -125,6 +137,69 @@ static void judge_quota(struct game *g, const struct work *work)
 	JUDGE(g->d.n > 1 || all_used <= all, "%s borrows what nobody lends", work->key);
 }
 
+/* Nothing sits at a node that is kept from a time on and would still be there then. */
+static void judge_block(struct game *g, const struct work *work, size_t host)
+{
+	int64_t wall = work_walltime(work);
+
+	if (!g->blocked || g->now >= g->block_to || host >= NODES || !(g->block_hosts >> host & 1))
+		return;
+	JUDGE(wall != WALLTIME_NONE && g->now + wall <= g->block_from, "%s sits on %s, which is kept", work->key,
+	      host_name(host));
+}
+
+/* ---- shares ---- */
+
+static size_t user_number(const struct work *work)
+{
+	size_t i = 0;
+
+	while (i + 1 < USERS && strcmp(user_name(i), work->user) != 0)
+		i++;
+	return i;
+}
+
+static void count_cards(const struct game *g, const struct work *but, double running[USERS])
+{
+	memset(running, 0, USERS * sizeof(*running));
+	for (size_t i = 0; i < JOBS; i++)
+		if (g->jobs[i].work && g->jobs[i].work != but && work_has_begun(g->jobs[i].work))
+			running[user_number(g->jobs[i].work)]++;
+}
+
+void judge_time(struct game *g)
+{
+	double half = (double)g->config.half_life;
+	double seconds = (double)(g->now - g->used_ms) / 1000;
+	double left = exp2(-seconds / half);
+	double running[USERS];
+
+	count_cards(g, NULL, running);
+	for (size_t i = 0; i < USERS; i++)
+		g->used[i] = g->used[i] * left + running[i] * (1 - left) * half / M_LN2;
+	g->used_ms = g->now;
+}
+
+/* The fairest there is: of all users with a job that waits, it is the turn of who had least. */
+static void judge_turn(struct game *g, const struct work *work)
+{
+	double running[USERS];
+	size_t me = user_number(work);
+
+	count_cards(g, work, running);
+	for (size_t i = 0; i < JOBS; i++) {
+		const struct work *other = g->jobs[i].work;
+		size_t you = other ? user_number(other) : me;
+		double mine = g->used[me] + running[me] * FAIR_AHEAD;
+		double yours = g->used[you] + running[you] * FAIR_AHEAD;
+
+		if (!other || other == work || work_has_begun(other))
+			continue;
+		JUDGE(mine <= yours + 1e-6 * (1 + yours), "%s starts, who had %g, and %s waits, who had %g", work->user,
+		      mine, other->user, yours);
+	}
+}
+
 void judge_start(struct game *g, struct work *work)
 {
 	struct job *j = work->arg;
@@ -139,6 +214,7 @@ void judge_start(struct game *g, struct work *work)
 		JUDGE(!line_of(g, work)->there || !line_of(g, work)->even || host % 2 == 0,
 		      "%s sits where its queue may not", work->key);
 		JUDGE(host < NODES && g->hosts[host].there && !g->hosts[host].cordoned, "%s sits nowhere", work->key);
+		judge_block(g, work, host);
 		JUDGE(host < NODES && !is_over(&g->hosts[host], &use[host], work->members[i].seat.shape),
 		      "%s has more than there is", work->key);
 	}
@@ -149,6 +225,8 @@ void judge_start(struct game *g, struct work *work)
 	JUDGE(work->not_before_ms <= g->now, "%s starts before its time", work->key);
 	judge_limits(g, work);
 	judge_quota(g, work);
+	if (g->fair)
+		judge_turn(g, work);
 }
 
 static bool may_reclaim_any(const struct line *l)
@@ -172,6 +250,9 @@ static void judge_reclaim(struct game *g, const struct work *a, const struct wor
 	for (size_t i = 0; i < g->d.n; i++)
 		if (g->d.items[i].what == DECIDE_START)
 			return;
+	for (size_t i = 0; i < JOBS; i++) /* what is going is as good as gone */
+		if (g->jobs[i].work && g->jobs[i].work->queue == b->queue && g->jobs[i].work->evicted_for)
+			own -= g->jobs[i].work->counted.v[LIMIT_GPUS];
 	JUDGE(work_has_begun(b) || !b->asks.v[LIMIT_GPUS] || own + b->asks.v[LIMIT_GPUS] <= to->quota,
 	      "%s evicts to borrow", b->key);
 }
@@ -286,12 +367,54 @@ void judge_who_waits(struct game *g)
 			struct use u = use[k];
 			struct member m = { .seat.shape = work->members[0].seat.shape };
 
-			u.cpu += shape_wants(m.seat.shape, RESOURCE_CPU);
-			u.memory += shape_wants(m.seat.shape, RESOURCE_MEMORY);
-			u.gpus += shape_wants(m.seat.shape, RESOURCE_GPU);
-			u.pods++;
+			add_shape(&u, m.seat.shape);
 			JUDGE(!g->hosts[k].there || g->hosts[k].cordoned || is_over(&g->hosts[k], &u, m.seat.shape),
 			      "%s waits though %s has room", work->key, host_name(k));
+		}
+	}
+}
+
+/* Who sits there at that time as far as is known: what runs longer, and who has a reservation by then. */
+static void count_later(struct game *g, int64_t at_ms, struct use use[NODES])
+{
+	const struct backfill *b = &g->w->backfill;
+
+	memset(use, 0, NODES * sizeof(*use));
+	for (size_t i = 0; i < JOBS; i++) {
+		const struct work *work = g->jobs[i].work;
+
+		/* Who has just begun is evicted in a moment. */
+		if (!work || work->soon_pass == g->w->pass || work_ends_by(work, g->now) <= at_ms)
+			continue;
+		for (size_t k = 0; k < work->n; k++)
+			if (work->members[k].seat.node)
+				add_shape(&use[host_number(work->members[k].seat.node)], work->members[k].seat.shape);
+	}
+	for (size_t i = 0; i < b->n; i++)
+		for (size_t k = 0;
+		     b->items[i].start_ms <= at_ms && b->items[i].end_ms > at_ms && k < b->items[i].nseats; k++)
+			add_shape(&use[host_number(b->items[i].seats[k].node)], b->items[i].seats[k].shape);
+}
+
+/* Nobody was started who delays a reservation: at its time there is room for it, whoever else is there then. */
+void judge_reservations(struct game *g)
+{
+	const struct backfill *b = &g->w->backfill;
+
+	for (size_t i = 0; i < b->n; i++) {
+		const struct reservation *r = &b->items[i];
+		struct use use[NODES];
+
+		/* What should be over by now, or is being evicted, is waited for. */
+		if (!r->work || r->start_ms == TIME_UNKNOWN || r->start_ms <= g->now)
+			continue;
+		count_later(g, r->start_ms, use);
+		for (size_t k = 0; k < r->nseats; k++) {
+			size_t host = host_number(r->seats[k].node);
+
+			JUDGE(!is_over(&g->hosts[host], &use[host], r->seats[k].shape),
+			      "%s, whose turn comes in %lld s, has no room on %s then", r->work->key,
+			      (long long)(r->start_ms - g->now) / 1000, host_name(host));
 		}
 	}
 }
@@ -301,7 +424,7 @@ void judge_promises(struct game *g)
 {
 	const struct backfill *b = &g->w->backfill;
 
-	for (size_t i = 0; i < JOBS && g->calm; i++)
+	for (size_t i = 0; i < JOBS && g->calm && !g->fair; i++)
 		JUDGE(!g->jobs[i].work || g->jobs[i].begun ||
 			      g->now - g->jobs[i].work->submitted_ms <= JOBS * 31 * MINUTE,
 		      "%s starves", g->jobs[i].key);
@@ -310,7 +433,7 @@ void judge_promises(struct game *g)
 		struct job *j = r->work ? r->work->arg : NULL;
 
 		JUDGE(!r->work || r->work->reservation == r, "%s does not know of its reservation", r->work->key);
-		if (!g->calm || i || !j)
+		if (!g->calm || g->fair || i || !j)
 			continue;
 		JUDGE(r->start_ms <= j->promise || r->start_ms <= g->now, "%s was promised %lld and has %lld now",
 		      j->key, (long long)(j->promise - T0) / 1000, (long long)(r->start_ms - T0) / 1000);

@@ -96,6 +96,8 @@ static struct shape *any_shape(struct game *g)
 {
 	int64_t gpus = roll(g, 3) ? roll(g, CARDS + 1) : 1;
 
+	if (g->fair)
+		return space_shape_plain(g->w->space, 100, 1 << 30, 1, NULL);
 	return space_shape_plain(g->w->space, 100 + 900 * roll(g, 8), (int64_t)(1 + roll(g, 4)) << 30, gpus, NULL);
 }
 
@@ -109,12 +111,12 @@ static void add_member(struct game *g, struct job *j, struct shape *shape)
 
 static void fill_facts(struct game *g, struct work_facts *f)
 {
-	static const char *const users[USERS] = { "anna", "ben", "carl", "dora" };
 	static const char *const groups[GROUPS + 1] = { "", "vision", "speech" };
 
 	f->queue = line_name(g->calm ? 0 : roll(g, QUEUES));
-	f->user = users[roll(g, USERS)];
-	f->group = groups[roll(g, GROUPS + 1)];
+	/* In fair rounds some send much more than others. */
+	f->user = user_name(g->fair ? roll(g, 1 + roll(g, USERS)) : roll(g, USERS));
+	f->group = g->fair ? "" : groups[roll(g, GROUPS + 1)];
 	f->priority = g->calm || roll(g, 2) ? 0 : (int64_t)roll(g, 4) - 1;
 	f->walltime_ms = g->calm || roll(g, 3) ? (1 + roll(g, 30)) * MINUTE : WALLTIME_NONE;
 	f->may_preempt = roll(g, 5) != 0;
@@ -141,7 +143,7 @@ static void submit(struct game *g, struct job *j, int64_t submitted_ms)
 	*j = (struct job){ .end_ms = TIME_UNKNOWN, .evict_ms = TIME_UNKNOWN, .promise = TIME_UNKNOWN };
 	snprintf(j->key, sizeof(j->key), "j%lu", ++g->keys);
 	fill_facts(g, &f);
-	if (roll(g, 3) == 0)
+	if (roll(g, 3) == 0 && !g->fair)
 		f.size = 1 + roll(g, NODES);
 	j->work = world_work(g->w, &f);
 	j->work->arg = j;
@@ -269,6 +271,7 @@ static void on_facts(struct game *g)
 static void on_later(struct game *g)
 {
 	g->now += roll(g, 4) ? roll(g, 60) * 1000 : roll(g, 20) * MINUTE;
+	judge_time(g);
 }
 
 static void on_clock_back(struct game *g)
@@ -278,13 +281,15 @@ static void on_clock_back(struct game *g)
 
 static void on_block(struct game *g)
 {
-	const char *nodes[] = { host_name(roll(g, NODES)), host_name(roll(g, NODES)), NULL };
+	size_t hosts[] = { roll(g, NODES), roll(g, NODES) };
+	const char *nodes[] = { host_name(hosts[0]), host_name(hosts[1]), NULL };
 
 	if (g->blocked) {
 		world_unblock(g->w, "maintenance");
 	} else {
 		g->block_from = g->now + roll(g, 30) * MINUTE;
 		g->block_to = g->block_from + (1 + roll(g, 30)) * MINUTE;
+		g->block_hosts = 1u << hosts[0] | 1u << hosts[1];
 		world_block(g->w, "maintenance", nodes, g->block_from, g->block_to);
 	}
 	g->blocked = !g->blocked;
@@ -401,7 +406,10 @@ static void settle(struct game *g)
 	unsigned passes = 0;
 
 	do {
-		struct world_slice slice = { .now_ms = g->now, .most = roll(g, 3) ? 1000 : 1 + roll(g, 3) };
+		struct world_slice slice = { .now_ms = g->now,
+					     .most = g->fair      ? 1
+						     : roll(g, 3) ? 1000
+								  : 1 + roll(g, 3) };
 
 		world_pass(g->w, &slice, &g->d);
 		carry_out(g);
@@ -413,10 +421,22 @@ static void settle(struct game *g)
 		JUDGE(++passes < 3000, "the passes do not end");
 	} while ((g->d.more || g->d.n || g->w->changed || g->d.next_ms <= g->now) && !g->failed);
 	judge_who_waits(g);
+	judge_reservations(g);
 	judge_promises(g);
 }
 
 /* ---- rounds ---- */
+
+/* Queues that hold nobody back. */
+static void open_lines(struct game *g)
+{
+	for (size_t i = 0; i < QUEUES; i++) {
+		g->lines[i] = (struct line){ .there = true, .started = true, .borrowing = true, .weight = 1 };
+		g->lines[i].running = g->lines[i].gpus = g->lines[i].user_gpus = g->lines[i].group_cpus = -1;
+		g->lines[i].quota = g->lines[i].borrow = -1;
+		set_line(g, i);
+	}
+}
 
 static void deal(struct game *g, uint64_t seed)
 {
@@ -424,25 +444,22 @@ static void deal(struct game *g, uint64_t seed)
 	for (int i = 0; i < 4; i++)
 		roll(g, 2);
 	g->calm = roll(g, 4) == 0;
+	g->fair = g->calm && roll(g, 2);
 	g->config = (struct world_config)WORLD_CONFIG;
 	g->config.policy = roll(g, 2) ? SPACE_PACK : SPACE_SPREAD;
-	g->config.fair_share = !g->calm && roll(g, 3);
+	g->config.fair_share = g->fair || (!g->calm && roll(g, 3));
 	g->config.preemption = !g->calm && roll(g, 3);
 	g->config.backfill = g->calm || roll(g, 3);
 	g->config.patience_ms = roll(g, 60) * MINUTE;
 	g->config.starving_ms = g->calm || roll(g, 2) ? 0 : roll(g, 200) * MINUTE;
-	g->config.half_life = roll(g, 4) ? FAIR_HALF_LIFE : roll(g, 2) * 600;
+	g->config.half_life = roll(g, 4) ? FAIR_HALF_LIFE : (g->fair || roll(g, 2)) * 600;
+	g->used_ms = T0;
 	g->w = world_new(&g->config);
 	for (size_t i = 0; i < NODES; i++) {
-		g->hosts[i] = (struct host){ .there = true, .cpu = 8000, .gpus = CARDS };
+		g->hosts[i] = (struct host){ .there = true, .cpu = 8000, .gpus = g->fair ? 1 : CARDS };
 		set_host(g, i);
 	}
-	for (size_t i = 0; i < QUEUES; i++) {
-		g->lines[i] = (struct line){ .there = true, .started = true, .borrowing = true, .weight = 1 };
-		g->lines[i].running = g->lines[i].gpus = g->lines[i].user_gpus = g->lines[i].group_cpus = -1;
-		g->lines[i].quota = g->lines[i].borrow = -1;
-		set_line(g, i);
-	}
+	open_lines(g);
 }
 
 /* Everything is as it should be again, nothing more arrives: all that is whole must start, one after the other. */
@@ -454,15 +471,11 @@ static void drain(struct game *g)
 		g->hosts[i] = (struct host){ .there = true, .cpu = 16000, .gpus = CARDS };
 		set_host(g, i);
 	}
-	for (size_t i = 0; i < QUEUES; i++) {
-		g->lines[i] = (struct line){ .there = true, .started = true, .borrowing = true, .weight = 1 };
-		g->lines[i].running = g->lines[i].gpus = g->lines[i].user_gpus = g->lines[i].group_cpus = -1;
-		g->lines[i].quota = g->lines[i].borrow = -1;
-		set_line(g, i);
-	}
+	open_lines(g);
 	if (g->blocked)
 		on_block(g);
 	g->calm = true; /* nothing happens between slices, and all bindings succeed */
+	g->fair = false;
 	g->config.patience_ms = 0;
 	for (int hour = 0; left && hour < 24 * 20 && !g->failed; hour++) {
 		left = 0;
@@ -524,4 +537,15 @@ TEST("world: whatever happens, nothing is given twice, broken, exceeded or forgo
 		CHECK(starts > STEPS / 10);
 		CHECK(evictions > STEPS / 500);
 	}
+}
+
+/* Rooms that were counted twice, for a victim that was young, and ends of works that had been started again. */
+TEST("world: rounds that went wrong once go well")
+{
+	static const uint64_t seeds[] = { 1768, 2849, 2941, 8409, 10594 };
+	unsigned long starts = 0;
+	unsigned long evictions = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(seeds); i++)
+		CHECK(play(seeds[i], &starts, &evictions));
 }
