@@ -53,6 +53,32 @@ TEST("a pod has its account's token mounted where programs look for it")
 	server_done(&s);
 }
 
+TEST("pods of one account call the token's volume alike, those of another do not")
+{
+	static const struct {
+		const char *ns, *body;
+		bool same;
+	} rows[] = {
+		{ "default", POD(""), true },
+		{ "default", POD(""), true },
+		{ "default", POD("'serviceAccountName':'other',"), false },
+		{ "kube-system", POD(""), false },
+	};
+	struct server s = server_new();
+	auto_free char *first = NULL;
+
+	server_do(&s, VERB_CREATE, "v1/serviceaccounts", "default", NULL, "{'metadata':{'name':'other'}}");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_auto_t *pod = server_ask(&s, VERB_CREATE, "v1/pods", rows[i].ns, NULL, rows[i].body);
+		const char *name = jsonx_str_or(json_array_get(jsonx_at(pod, "spec.volumes"), 0), "name", "");
+
+		if (!first)
+			first = xstrdup(name);
+		CHECK_INT(streq(name, first), rows[i].same);
+	}
+	server_done(&s);
+}
+
 TEST("who gets a token, and who does not")
 {
 	static const struct {
