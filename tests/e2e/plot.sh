@@ -97,13 +97,13 @@ is "who may not read logs may not read them" \
 "$STOKER" plot mnist --watch >"$T/watched" &
 watcher=$!
 PIDS+=($watcher)
-for ((i = 0; i < 300; i++)); do grep -q worker-0 "$T/watched" && break; sleep 0.1; done
+for ((i = 0; i < 1200; i++)); do grep -q worker-0 "$T/watched" && break; sleep 0.1; done
 kill -INT $watcher
 wait $watcher
 is "who watches ends it with Ctrl-C" "$? $(grep -c 'by epoch' "$T/watched")" "130 1"
 
 kubectl delete pytorchjob mnist --wait=true >/dev/null
-for ((i = 0; i < 300; i++)); do [ -z "$(kubectl get pods -o name | grep mnist)" ] && break; sleep 0.1; done
+for ((i = 0; i < 1200; i++)); do [ -z "$(kubectl get pods -o name | grep mnist)" ] && break; sleep 0.1; done
 is "they outlive the job" "$(points mnist loss master-0)" "0 1 2 3 4 5 6 7 8 9"
 
 ok "garbage does no harm" kubectl wait --for=condition=Succeeded pytorchjob/noise --timeout=180s

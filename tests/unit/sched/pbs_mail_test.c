@@ -99,7 +99,7 @@ TEST("mails are sent one after the other, and a program that is not there stops 
 	mailer_send(m, args, STR("one\n"));
 	mailer_send(m, no, STR("lost\n"));
 	mailer_send(m, args, STR("two\n"));
-	for (int i = 0; i < 2000 && all.n < 8; i++) {
+	for (int i = 0; i < 60000 && all.n < 8; i++) {
 		struct err e = ERR_INIT;
 
 		loop_turn(loop, true);
