@@ -95,8 +95,9 @@ trouble() {
 }
 
 late() {
-	make ReplicaSet late 1 'minReadySeconds: 2' >/dev/null
+	make ReplicaSet late 1 'minReadySeconds: 3600' >/dev/null
 	ok "$V: ready, but not available yet" eventually 30 is_at rs late 1,1,1,
+	k patch rs late -p '{"spec":{"minReadySeconds":2}}' >/dev/null
 	ok "$V: available later" eventually 30 is_at rs late 1,1,1,1
 	k delete rs late >/dev/null
 }
