@@ -45,21 +45,21 @@ more_than() { [ "$(times)" -gt "$1" ] && size_is "$2"; }
 
 like "refused: fewer than none" "$(job 3 2 2 | kubectl apply -f - 2>&1)" 'spec.elasticPolicy.maxReplicas: Invalid value: 2: must be greater than or equal to minReplicas'
 job 1 3 1 | kubectl apply -f - >/dev/null
-ok "one worker is enough to begin" eventually 90 size_is 1
+ok "one worker is enough to begin" eventually 180 size_is 1
 is "torchrun is told the range" "$(kubectl get pod el-worker-0 -o json | jq -r '.spec.containers[0].env[] | select(.name | startswith("PET_")) | .name + "=" + .value' | sort | tr '\n' ' ')" 'PET_MAX_RESTARTS=20 PET_NNODES=1:3 PET_NPROC_PER_NODE=1 PET_RDZV_BACKEND=c10d PET_RDZV_CONF=last_call_timeout=1 PET_RDZV_ENDPOINT=el-worker-0:23456 '
 ok "it is scaled by kubectl" kubectl scale pytorchjob/el --replicas=2
-ok "and goes on with two" eventually 90 size_is 2
+ok "and goes on with two" eventually 180 size_is 2
 is "the scale says how many, and how to find them" "$(kubectl get --raw /apis/kubeflow.org/v1/namespaces/default/pytorchjobs/el/scale | jq -c '[.spec.replicas, .status.replicas]') $(kubectl get pods -o name -l "$(kubectl get --raw /apis/kubeflow.org/v1/namespaces/default/pytorchjobs/el/scale | jq -r .status.selector)" | tr '\n' ' ')" '[2,2] pod/el-worker-0 pod/el-worker-1 '
 before=$(times)
 # It says who it is a little later than its leader how many they are.
 ok "a worker is killed" eventually 60 kubectl exec el-worker-1 -- sh -c 'kill -9 $(cat /share/pid-el-worker-1)'
-ok "it is back, and they go on together" eventually 90 more_than "$before" 2
+ok "it is back, and they go on together" eventually 180 more_than "$before" 2
 like "too many is refused" "$(kubectl scale pytorchjob/el --replicas=4 2>&1)" 'pytorchReplicaSpecs\[Worker\].replicas'
 kubectl scale pytorchjob/el --replicas=1 >/dev/null
 names() { [ "$(kubectl get pods -o name)" = pod/el-worker-0 ]; }
 ok "scaled down, the last one goes" eventually 60 names
-ok "and the first goes on alone" eventually 90 size_is 1
+ok "and the first goes on alone" eventually 180 size_is 1
 touch "$S/stop"
-ok "the job ends well" eventually 90 is_state Succeeded
+ok "the job ends well" eventually 180 is_state Succeeded
 like "having said so" "$(kubectl logs el-worker-0)" 'rank 0 of 1 ends'
 done_testing

@@ -7,7 +7,7 @@ node_start main || exit 1
 # psgd is beside stoker; pods do not see this machine's /tmp.
 manifest() { if [ "$1" = psgd.yaml ]; then "$ROOT/tools/demo-manifest" "$ROOT/build"; else cat "$1"; fi; }
 # ends FILE OBJECT CONDITION [SECONDS]
-ends() { ok "$1: ${2##*/} ends well" kubectl wait "$2" --for="condition=$3" --timeout="${4:-120}s"; }
+ends() { ok "$1: ${2##*/} ends well" kubectl wait "$2" --for="condition=$3" --timeout="${4:-400}s"; }
 # Those of seed_kubeflow.sh and training.sh run there.
 for f in *.yaml; do
 	case $f in
@@ -35,11 +35,11 @@ is "mpi.yaml: four processes, two in each worker" "$(kubectl logs pi-launcher | 
 is "mpi.yaml: and their sum" "$(kubectl logs pi-launcher | tail -n 1)" 'pi is 3.141593'
 workers_gone() { [ -z "$(kubectl get pods -o name -l training.kubeflow.org/job-name=pi,training.kubeflow.org/replica-type=worker)" ]; }
 ok "mpi.yaml: the workers go when the launcher has ended" eventually 60 workers_gone
-ends pytorch-mnist.yaml pytorchjob/mnist Succeeded 240
+ends pytorch-mnist.yaml pytorchjob/mnist Succeeded
 is "pytorch-mnist.yaml: ten epochs" "$(kubectl logs mnist-master-0 | grep -cE '^Rank  0 , epoch  [0-9] :  [0-9.]+$')" 10
 over() { awk -v min="$1" '/accuracy=/ { sub(/.*accuracy=/, ""); a = $1 + 0 } END { exit !(a >= min) }'; }
 ok "pytorch-mnist.yaml: it has learned" over 0.7 < <(kubectl logs mnist-master-0)
-ends psgd.yaml tfjob/psgd Succeeded 240
+ends psgd.yaml tfjob/psgd Succeeded
 ok "psgd.yaml: it has learned" over 0.86 < <(kubectl logs psgd-master-0)
 ok "psgd.yaml: the model is in the claim" test -s "$(echo "$T"/main/data/claims/default-psgd-*/model.psgd)"
 all_completed() { [ "$(kubectl get pods --no-headers | grep '^psgd-' | awk '{ print $3 }' | sort | uniq -c | tr -s ' ')" = ' 5 Completed' ]; }

@@ -58,7 +58,7 @@ is "S1.22: by their labels" "$(kubectl get pods -l pytorch_job_name=distributed-
 	'MASTER0 WORKER1 WORKER2 WORKER3 '
 is "S1.20: the container's own restart policy holds" "$(kubectl get pods -l pytorch_job_name=distributed-mnist -o 'jsonpath={.items[*].spec.restartPolicy}')" \
 	'OnFailure OnFailure OnFailure OnFailure'
-ok "S1.24: it ends" kubectl wait --for=condition=Succeeded --timeout=240s pytorchjob/distributed-mnist
+ok "S1.24: it ends" kubectl wait --for=condition=Succeeded --timeout=400s pytorchjob/distributed-mnist
 # falls: reads "LOSS" a line, the last must be well below the first
 falls() { awk 'NR == 1 { first = $1 } { last = $1 } END { exit !(NR == 10 && first > 0.8 && last < 0.7 * first) }'; }
 pytorch() {

@@ -225,7 +225,7 @@ gang() { # NAME
 }
 { gang one; echo ---; gang two; } | kubectl apply -f - >/dev/null
 both() { is_state tfjob one Succeeded && is_state tfjob two Succeeded; }
-ok "two jobs that each need the whole machine both end" eventually 90 both
+ok "two jobs that each need the whole machine both end" eventually 180 both
 # Each job's pods ran in an interval of their own.
 span() { kubectl get pods -l "training.kubeflow.org/job-name=$1" -o json | jq -r '[.items[].status.containerStatuses[0].state.terminated | .startedAt, .finishedAt] | min + " " + max'; }
 apart() {
@@ -299,8 +299,8 @@ for pause in 0.0 0.3 0.5 0.9 1.2; do
 	wait "$SERVER_PID" 2>/dev/null
 	server_run main || break
 done
-ok "killed again and again, a TFJob ends as it would" eventually 90 is_state tfjob crash-tf Succeeded
-ok "and a PyTorchJob" eventually 90 is_state pytorchjob crash-torch Succeeded
+ok "killed again and again, a TFJob ends as it would" eventually 180 is_state tfjob crash-tf Succeeded
+ok "and a PyTorchJob" eventually 180 is_state pytorchjob crash-torch Succeeded
 ok "what is left of them is what should be" eventually 60 pods_are crash-tf 'crash-tf-master-0=Completed '
 ok "also of the other" eventually 60 pods_are crash-torch 'crash-torch-master-0=Completed '
 is "and nobody was started twice" "$(starts crash-tf)/ $(starts crash-torch)" 'master-0 ps-0 ps-1 worker-0 / rank-0 rank-1 rank-2 '
@@ -312,8 +312,8 @@ node_start outside --controllers '*,-tfjob,-pytorchjob,-mpijob'
 OPERATOR=$!
 PIDS+=($OPERATOR)
 { tfjob_old out-tf 0; echo ---; torchjob out-torch 0; } | kubectl apply -f - >/dev/null
-ok "an operator outside runs a TFJob" eventually 90 is_state tfjob out-tf Succeeded
-ok "and a PyTorchJob" eventually 90 is_state pytorchjob out-torch Succeeded
+ok "an operator outside runs a TFJob" eventually 180 is_state tfjob out-tf Succeeded
+ok "and a PyTorchJob" eventually 180 is_state pytorchjob out-torch Succeeded
 ok "and cleans up" eventually 60 pods_are out-tf 'out-tf-master-0=Completed '
 is "each was started once" "$(starts out-tf)/ $(starts out-torch)" 'master-0 ps-0 ps-1 worker-0 / rank-0 rank-1 rank-2 '
 kill "$OPERATOR"
