@@ -23,7 +23,6 @@
 #include "loop/crypto.h"
 #include "node/dns_message.h"
 
-#define SERVERS_MAX   3 /* as resolv.conf(5) */
 #define ASKS_MAX      256
 #define TRY_MS        1500
 #define CACHE_MAX     512
@@ -37,7 +36,7 @@ struct dns_forward {
 	char *resolv_conf;
 	char *own;
 	struct timespec read_at; /* the file's time when it was read */
-	struct sockaddr_storage servers[SERVERS_MAX];
+	struct sockaddr_storage servers[DNS_SERVERS_MAX];
 	size_t nservers;
 	struct dns_ask *asks;
 	size_t nasks;
@@ -93,29 +92,44 @@ static bool server_parse(const char *text, struct sockaddr_storage *ret)
 	return true;
 }
 
-static void take_line(struct dns_forward *f, struct str line)
+/* The address on a line "nameserver ADDRESS"; NULL on any other.  The caller frees it. */
+static char *server_text(struct str line)
 {
 	static const char word[] = "nameserver";
 	struct str value;
-	auto_free char *text = NULL;
+	char *text;
 
 	line = str_trim(line);
 	if (line.n <= sizeof(word) || strncmp(line.p, word, sizeof(word) - 1) != 0 ||
 	    !isspace((unsigned char)line.p[sizeof(word) - 1]))
-		return;
+		return NULL;
 	value = str_trim((struct str){ line.p + sizeof(word), line.n - sizeof(word) });
 	text = xstrndup(value.p, value.n);
 	text[strcspn(text, " \t#;")] = '\0';
-	if (f->nservers < SERVERS_MAX && !streq(text, f->own) && server_parse(text, &f->servers[f->nservers]))
-		f->nservers++;
+	return text;
+}
+
+size_t dns_servers_read(const char *resolv_conf, const char *own, struct sockaddr_storage ret[DNS_SERVERS_MAX])
+{
+	auto_sbuf struct sbuf text = SBUF(RESOLV_MAX);
+	struct err ignored = ERR_INIT;
+	struct str rest, line;
+	size_t n = 0;
+
+	if (file_read(resolv_conf, RESOLV_MAX, &text, &ignored) < 0)
+		return 0;
+	rest = sbuf_str(&text);
+	while (n < DNS_SERVERS_MAX && str_split(&rest, '\n', &line)) {
+		auto_free char *server = server_text(line);
+
+		if (server && !streq(server, own) && server_parse(server, &ret[n]))
+			n++;
+	}
+	return n;
 }
 
 static void servers_refresh(struct dns_forward *f)
 {
-	auto_sbuf struct sbuf text = SBUF(RESOLV_MAX);
-	struct err ignored = ERR_INIT;
-	struct str rest;
-	struct str line;
 	struct stat st;
 
 	if (stat(f->resolv_conf, &st) < 0) {
@@ -126,12 +140,7 @@ static void servers_refresh(struct dns_forward *f)
 	if (st.st_mtim.tv_sec == f->read_at.tv_sec && st.st_mtim.tv_nsec == f->read_at.tv_nsec)
 		return;
 	f->read_at = st.st_mtim;
-	f->nservers = 0;
-	if (file_read(f->resolv_conf, RESOLV_MAX, &text, &ignored) < 0)
-		return;
-	rest = sbuf_str(&text);
-	while (str_split(&rest, '\n', &line))
-		take_line(f, line);
+	f->nservers = dns_servers_read(f->resolv_conf, f->own, f->servers);
 }
 
 struct dns_forward *dns_forward_new(struct loop *loop, const char *resolv_conf, const char *own)

@@ -5,11 +5,17 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include "loop/loop.h"
 
+#define DNS_SERVERS_MAX 3 /* as resolv.conf(5) */
+
 struct dns_forward;
 struct dns_ask;
+
+/* The nameservers of a file like /etc/resolv.conf without `own`; how many. */
+size_t dns_servers_read(const char *resolv_conf, const char *own, struct sockaddr_storage ret[DNS_SERVERS_MAX]);
 
 /* `resolv_conf` names the nameservers and is read again when it changes; `own` (an address text) is left out, lest we
  * ask ourselves. */

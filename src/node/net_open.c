@@ -4,6 +4,7 @@
  * A start finds what an earlier server left, and goes on with it; what is missing is made.  Taking down removes every
  * link, rule, route and file, and gives ip_forward back unless somebody else has come to need it.
  */
+#include <arpa/inet.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "node/dns_forward.h"
 #include "node/net_parts.h"
 
 #define BLOCK_TRIES  256 /* of pod blocks that are taken before we give up */
@@ -70,6 +72,22 @@ static void check_route(void *arg, const struct route *r)
 		o->found = true;
 }
 
+/* The host asks it for names, and would ask in vain, were it in our block; our own gateway may be asked. */
+static bool has_nameserver(struct cidr block, const char *resolv_conf)
+{
+	struct sockaddr_storage servers[DNS_SERVERS_MAX];
+	size_t n = dns_servers_read(resolv_conf, "", servers);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct sockaddr_in *in = (const struct sockaddr_in *)&servers[i];
+		uint32_t ip = ntohl(in->sin_addr.s_addr);
+
+		if (in->sin_family == AF_INET && ip != block.addr + 1 && cidr_has(block, ip))
+			return true;
+	}
+	return false;
+}
+
 static bool block_taken(struct net *n, struct cidr block, bool older_only)
 {
 	struct overlap o = { .block = block, .own = n->bridge, .before = older_only ? n->bridge : 0 };
@@ -80,9 +98,9 @@ static bool block_taken(struct net *n, struct cidr block, bool older_only)
 	return route_each(n->nl, check_route, &o, &ignored) == 0 && o.found;
 }
 
-/* Finds a block that no route of the host touches and gives its first address to the bridge.  Another server may do the
- * same at the same moment: whoever has the younger bridge looks on. */
-static int choose_block(struct net *n, struct cidr want, struct err *e)
+/* Finds a block that no route of the host touches, nor holds whom it asks for names, and gives its first address to the
+ * bridge.  Another server may do the same at the same moment: whoever has the younger bridge looks on. */
+static int choose_block(struct net *n, struct cidr want, const char *resolv_conf, struct err *e)
 {
 	struct cidr block = want;
 	char text[NET_CIDR_LEN];
@@ -91,7 +109,7 @@ static int choose_block(struct net *n, struct cidr want, struct err *e)
 	for (i = 0; i < BLOCK_TRIES; i++, block = cidr_next(block)) {
 		struct cidr address = { block.addr + 1, block.bits };
 
-		if (block_taken(n, block, false))
+		if (block_taken(n, block, false) || has_nameserver(block, resolv_conf))
 			continue;
 		if (address_add(n->nl, n->bridge, address, e) < 0)
 			return -1;
@@ -101,7 +119,7 @@ static int choose_block(struct net *n, struct cidr want, struct err *e)
 		}
 		address_delete(n->nl, n->bridge, address, e);
 	}
-	return err_set(e, ERR_UNAVAILABLE, "no address block like %s is free of the host's routes",
+	return err_set(e, ERR_UNAVAILABLE, "no address block like %s is free of the host's routes and nameservers",
 		       cidr_print(want, text));
 }
 
@@ -150,7 +168,7 @@ static int bridge_make(struct net *n, struct link *l, struct err *e)
 	return 0;
 }
 
-static int open_bridge(struct net *n, struct cidr want, struct err *e)
+static int open_bridge(struct net *n, struct cidr want, const char *resolv_conf, struct err *e)
 {
 	json_auto_t *state = state_read(n);
 	struct err ignored = ERR_INIT;
@@ -169,7 +187,7 @@ static int open_bridge(struct net *n, struct cidr want, struct err *e)
 	} else {
 		if (cidr_parse(jsonx_str(state, "podCIDR"), &block))
 			want = block.bits == want.bits ? block : want;
-		if (choose_block(n, want, e) < 0)
+		if (choose_block(n, want, resolv_conf, e) < 0)
 			return -1;
 	}
 	n->shape.gateway = n->shape.pods.addr + 1;
@@ -243,16 +261,17 @@ static void take_api(struct net *n, const struct net_config *c)
 
 int net_open_parts(struct net *n, const struct net_config *c, struct err *e)
 {
+	const char *resolv_conf = c->resolv_conf ? c->resolv_conf : "/etc/resolv.conf";
 	auto_free char *leases = NULL;
 	struct cidr want;
 
 	if (take_config(n, c, &want, e) < 0 || netlink_open(NULL, &n->nl, e) < 0 || nft_open(&n->nft, e) < 0 ||
-	    elements_open(&n->elements, e) < 0 || open_bridge(n, want, e) < 0)
+	    elements_open(&n->elements, e) < 0 || open_bridge(n, want, resolv_conf, e) < 0)
 		return -1;
 	take_api(n, c);
 	leases = xasprintf("%s/leases", n->dir);
 	if (leases_open(leases, cidr_size(n->shape.pods), &n->leases, e) < 0 ||
-	    dns_open(n->loop, n->shape.gateway, c->resolv_conf ? c->resolv_conf : "/etc/resolv.conf", &n->dns, e) < 0)
+	    dns_open(n->loop, n->shape.gateway, resolv_conf, &n->dns, e) < 0)
 		return -1;
 	n->shape.dns_port = dns_port(n->dns);
 	if (net_apply_base(n, e) < 0 || open_routing(n, e) < 0)

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "node/net_lab.h"
 #include "node/net_nft.h"
@@ -501,6 +502,24 @@ TEST("a block the host already routes is left alone, foreign rules too")
 	CHECK_STR(lab_shell(&lab, -1, "nft list table ip other"), foreign);
 	net_free(lab.net, true);
 	CHECK_STR(lab_shell(&lab, -1, "nft list table ip other"), foreign);
+	lab_leave(&lab);
+}
+
+TEST("a block with a nameserver of the host's is left alone, unless it is the block's own")
+{
+	auto_free char *resolv = NULL;
+	struct err e = ERR_INIT;
+	struct lab lab;
+
+	lab_enter(&lab);
+	resolv = xasprintf("%s/resolv.conf", lab.dir);
+	CHECK_INT(file_write(resolv, 0644,
+			     str_of("search lab\nnameserver ::1\nnameserver 10.244.255.53\nnameserver 10.245.0.1\n"),
+			     &e),
+		  0);
+	if (lab_open(&lab, PREFIX))
+		CHECK_STR(net_gateway(lab.net), "10.245.0.1");
+	net_free(lab.net, true);
 	lab_leave(&lab);
 }
 
