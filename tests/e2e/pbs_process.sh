@@ -176,16 +176,6 @@ process() {
 	pid=${pid#process://}
 }
 process still
-# stands LETTERS: waits for a process to stop or go on.
-stands() {
-	local i
-	for ((i = 0; i < 1200; i++)); do
-		case $(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null) in [$1]) return ;; esac
-		sleep 0.05
-	done
-	return 1
-}
-ok "a suspended job stands still" stands TD
 frozen() {
 	local v1=/sys/fs/cgroup/freezer v2=/sys/fs/cgroup group
 	if [ -d $v1 ]; then
@@ -196,6 +186,13 @@ frozen() {
 		grep -q 'frozen 1' "$v2$group/cgroup.events"
 	fi
 }
+# stands: it does, or is about to; what is frozen looks like a sleeper on v2, and never gets as far as its SIGSTOP there.
+stands() {
+	case $(sed 's/.*) //; s/ .*//' "/proc/$pid/stat" 2>/dev/null) in [TD]) return ;; esac
+	frozen
+}
+goes_on() { ! stands && [ -e "/proc/$pid" ]; }
+ok "a suspended job stands still" eventually 60 stands
 ok "in a group that is frozen" eventually 30 frozen
 setpriv --reuid="$U" --regid="$U" --init-groups kill -CONT "$pid"
 put POST "$JOBS/${N[still]}/signal" '{"signal": "CONT"}' >/dev/null
@@ -223,7 +220,7 @@ ended go
 is "and how it ended is known" "$(term go exitCode)" 9
 api PATCH "$PODS/${N[still]}-0" -H 'Content-Type: application/merge-patch+json' \
 	-d '{"metadata":{"annotations":{"stoker.dev/suspend":null}}}' >/dev/null
-ok "who was suspended goes on when it may" stands S
+ok "who was suspended goes on when it may" eventually 60 goes_on
 
 # Without the controller, for a pod made by hand: a job in a container.
 job image '{"script": "cat $1; echo said >&2", "hold": "u"}'
