@@ -24,6 +24,7 @@
 #include "base/mem.h"
 #include "base/yamlx.h"
 #include "cli/command.h"
+#include "cli/notify.h"
 #include "cli/own_api.h"
 #include "client/client.h"
 #include "client/kubeconfig.h"
@@ -430,6 +431,7 @@ static void on_started(void *arg, const struct err *commit)
 	}
 	printf("stoker: ready %s %s\n", sv->url, sv->kubeconfig);
 	fflush(stdout);
+	notify_manager("READY=1");
 }
 
 static void stop(struct server *sv)

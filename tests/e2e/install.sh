@@ -36,6 +36,22 @@ like "a command that was installed runs" "$("$T/plain/usr/local/bin/qsub" --vers
 unit=$T/plain/usr/local/lib/systemd/system/stoker.service
 is "systemd is told to start the program that was installed" "$(sed -n 's/^ExecStart=//p' "$unit")" '/usr/local/bin/stoker serve $STOKER_OPTIONS'
 is "and to leave jobs alone when it stops" "$(sed -n 's/^KillMode=//p' "$unit")" process
+is "and to wait until it can be asked" "$(sed -n 's/^Type=//p' "$unit")" notify
+# As systemd does: what was said before the first answer.
+cat >"$T/manager" <<-'END'
+	import os, socket, subprocess, sys
+	s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+	s.bind(sys.argv[1])
+	p = subprocess.Popen(sys.argv[2:], env=dict(os.environ, NOTIFY_SOCKET=sys.argv[1]), stdout=subprocess.PIPE)
+	s.settimeout(60)
+	try:
+	    print(s.recv(99).decode())
+	finally:
+	    p.terminate()
+	print(p.stdout.read().decode()[:13], p.wait())
+END
+is "it says when" "$(/usr/bin/python3 "$T/manager" "$T/notify" "$STOKER" serve --no-node --data "$T/told" --listen 127.0.0.1:0 --socket "$T/told.sock" 2>&1)" "READY=1
+stoker: ready 0"
 if command -v systemd-analyze >"$T/analyze"; then
 	# It looks for the program, which is not at its place here.
 	mkdir "$T/unit"
