@@ -323,18 +323,6 @@ static void drain_pods(struct node *n)
 		pod_fail(p, "Terminated", "Pod was terminated in response to imminent node shutdown.");
 }
 
-void node_drain(struct node *n, void (*done)(void *arg), void *arg)
-{
-	n->drained = done;
-	n->drained_arg = arg;
-	n->draining = true;
-	free(n->problem);
-	n->problem = xstrdup("the node is being shut down");
-	loop_schedule(n->parts.loop, &n->tell);
-	loop_schedule(n->parts.loop, &n->check);
-	drain_pods(n);
-}
-
 /* ---- adoption ---- */
 
 static void on_found(void *arg, const struct found *f)
@@ -448,6 +436,21 @@ static void on_services_synced(void *arg)
 
 	n->services_known = true;
 	adopt(n);
+}
+
+void node_drain(struct node *n, void (*done)(void *arg), void *arg)
+{
+	n->drained = done;
+	n->drained_arg = arg;
+	n->draining = true;
+	free(n->problem);
+	n->problem = xstrdup("the node is being shut down");
+	loop_schedule(n->parts.loop, &n->tell);
+	loop_schedule(n->parts.loop, &n->check);
+	drain_pods(n);
+	/* Without a network nobody tells of services; an earlier server that had one may have left containers. */
+	if (!n->parts.net)
+		on_services_synced(n);
 }
 
 /* ---- opening ---- */

@@ -160,4 +160,16 @@ ok "when there is room again, what ended has ended" eventually 20 phase worker F
 is "as it did" "$(get worker "$MAIN.state.terminated.exitCode")" 7
 ok "and what could not go on goes on" eventually 40 phase patient Succeeded
 is "once" "$(wc -l <"$T/out/patient")" 1
+
+# --- a server that gets no network any more
+node_start bare || done_testing
+pod left Always 'sleep 1000; :'
+ok "a pod runs" eventually 20 restarts left 0
+server_kill
+printf '#!/bin/sh\nexec setpriv --bounding-set -net_admin --inh-caps -net_admin "%s" "$@"\n' "$STOKER" >"$T/without"
+chmod +x "$T/without"
+STOKER=$T/without server_run bare || done_testing
+ok "without a network the node is not ready" eventually 20 sh -c 'kubectl get nodes | grep -q NotReady'
+ok "and can be shut down all the same" "$STOKER" down --data "$T/bare/data" --timeout 30s
+ok "with what an earlier server has left" eventually 10 nothing_of left
 done_testing
