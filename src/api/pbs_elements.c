@@ -259,10 +259,10 @@ void pbs_element_object(json_t *job, const struct pbs_view *v)
 	const struct pbs_elements *el = v->elements;
 	const struct pbs_row *r = v->row;
 	int index = v->index;
-	static const char *const of_array[] = { "elements",   "active",        "startTime",      "startCount",
-						"execHost",   "execGpus",      "sessionId",      "pods",
-						"exitStatus", "resourcesUsed", "completionTime", "ended",
-						"comment" };
+	static const char *const of_array[] = { "elements",     "active",        "startTime",      "startCount",
+						"execHost",     "execGpus",      "sessionId",      "pods",
+						"exitStatus",   "resourcesUsed", "completionTime", "ended",
+						"totalRuntime", "comment" };
 	const json_t *active = pbs_element_active(el, r, index);
 	const json_t *run = active ? active : pbs_element_ended(el, r, index);
 	auto_sbuf struct sbuf id = SBUF(ID_BYTES);

@@ -10,13 +10,15 @@
 #include "control/pbs_parts.h"
 #include "kinds/pbs_element.h"
 
-#define NOT_RUN "C" /* in status.elements: ended without having run */
+/* In status.elements: ended, and ":" with the exit status behind it if it has one. */
+#define ENDED 'C'
 /* Ended elements whose run is still told of: whoever keeps accounts has heard of it by then. */
 #define ENDED_MOST 64
 
 /* Elements that ended in the same way. */
 struct outcome {
-	char key[24]; /* "C:0" */
+	bool ran; /* so that it has */
+	int code;
 	struct pbs_set set;
 };
 
@@ -46,25 +48,15 @@ static void unite(struct pbs_set *a, const struct pbs_set *b)
 		pbs_set_add(a, b->r[i].first, b->r[i].last);
 }
 
-static struct outcome *outcome(struct elements *x, const char *key)
+static struct outcome *outcome_of(struct elements *x, bool ran, int code)
 {
-	struct outcome o = { 0 };
+	struct outcome o = { .ran = ran, .code = ran ? code : 0 };
 
 	for (size_t i = 0; i < x->noutcomes; i++)
-		if (streq(x->outcomes[i].key, key))
+		if (x->outcomes[i].ran == o.ran && x->outcomes[i].code == o.code)
 			return &x->outcomes[i];
-	snprintf(o.key, sizeof(o.key), "%s", key);
 	ARRAY_PUSH(x->outcomes, x->noutcomes, x->outcomes_cap, o);
 	return &x->outcomes[x->noutcomes - 1];
-}
-
-static struct outcome *outcome_of(struct elements *x, bool has_exit, int code)
-{
-	char key[24] = NOT_RUN;
-
-	if (has_exit)
-		snprintf(key, sizeof(key), NOT_RUN ":%d", code);
-	return outcome(x, key);
 }
 
 static bool has_ended(const struct elements *x, int index)
@@ -82,9 +74,13 @@ static void read_outcomes(struct elements *x)
 	const char *key;
 	json_t *text;
 
-	json_object_foreach (json_object_get(x->w->status, "elements"), key, text)
-		if (*key == 'C')
-			pbs_element_read(json_string_value(text), &outcome(x, key)->set);
+	json_object_foreach (json_object_get(x->w->status, "elements"), key, text) {
+		int64_t code = 0;
+		bool ran = key[0] == ENDED && key[1] == ':' && str_int64(key + 2, INT32_MIN, INT32_MAX, &code);
+
+		if (key[0] == ENDED)
+			pbs_element_read(json_string_value(text), &outcome_of(x, ran, (int)code)->set);
+	}
 }
 
 static int by_index(const void *a, const void *b)
@@ -367,6 +363,7 @@ static void choose(struct elements *x)
 
 /* ---- writing ---- */
 
+/* In status.elements. */
 static void write_set(json_t *elements, const char *key, const struct pbs_set *set)
 {
 	auto_sbuf struct sbuf text = SBUF(16 * 1024 * 1024);
@@ -374,6 +371,15 @@ static void write_set(json_t *elements, const char *key, const struct pbs_set *s
 	pbs_set_text(set, &text);
 	if (text.n)
 		json_object_set_new(elements, key, jsonx_string(text.p));
+}
+
+static void write_outcome(json_t *elements, const struct outcome *o)
+{
+	char key[24] = { ENDED };
+
+	if (o->ran)
+		snprintf(key, sizeof(key), "%c:%d", ENDED, o->code);
+	write_set(elements, key, &o->set);
 }
 
 /* An entry of status.active. */
@@ -446,7 +452,7 @@ static bool write_all(struct elements *x)
 	write_ended(x);
 	write_set(elements, "R", &running);
 	for (size_t i = 0; i < x->noutcomes; i++)
-		write_set(elements, x->outcomes[i].key, &x->outcomes[i].set);
+		write_outcome(elements, &x->outcomes[i]);
 	if (json_array_size(active))
 		json_object_set(x->w->status, "active", active);
 	else
@@ -478,10 +484,10 @@ static int exit_of(const struct elements *x)
 	for (size_t i = 0; i < x->noutcomes; i++) {
 		const struct outcome *o = &x->outcomes[i];
 
-		if (!o->set.n || streq(o->key, NOT_RUN ":0") || o->set.r[0].first > first)
+		if (!o->set.n || (o->ran && !o->code) || o->set.r[0].first > first)
 			continue;
 		first = o->set.r[0].first;
-		code = o->key[1] ? (int)strtol(o->key + 2, NULL, 10) : PBS_EXIT_CANCELLED;
+		code = o->ran ? o->code : PBS_EXIT_CANCELLED;
 	}
 	return code;
 }
@@ -492,7 +498,7 @@ static bool any_started(const struct elements *x)
 		if (x->units[i].start_count)
 			return true;
 	for (size_t i = 0; i < x->noutcomes; i++)
-		if (!streq(x->outcomes[i].key, NOT_RUN))
+		if (x->outcomes[i].ran)
 			return true;
 	return false;
 }

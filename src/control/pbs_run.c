@@ -98,6 +98,7 @@ static void finish(struct pbs_work *w, struct pbs_unit *u, int code, const struc
 {
 	const struct pod_facts *p = u->now[0];
 	char holder[600];
+	json_t *used;
 
 	u->state = 'C';
 	u->has_exit = true;
@@ -108,7 +109,11 @@ static void finish(struct pbs_work *w, struct pbs_unit *u, int code, const struc
 		pbs_say_end(by, jsonx_str_or(u->spec, "resources.walltime", ""), u->why, sizeof(u->why));
 	pbs_holder(w->v->job, u->index, holder, sizeof(holder));
 	pbs_slots_hold(w->v->slots, holder, NULL);
-	json_object_set_new(u->run, "resourcesUsed", pbs_used(p, u->run));
+	used = pbs_used(p, u->run);
+	if (json_object_get(used, PBS_RUNTIME))
+		json_object_set(u->run, "totalRuntime", json_object_get(used, PBS_RUNTIME));
+	json_object_del(used, PBS_RUNTIME);
+	json_object_set_new(u->run, "resourcesUsed", used);
 }
 
 /* It waits again, as the run that comes after this one. */

@@ -10,6 +10,9 @@
 #include <jansson.h>
 #include <stdint.h>
 
+/* In the "used" of a pod's status: seconds from its start to its end, with six decimals. */
+#define PBS_RUNTIME "runtime"
+
 /* Seconds of this run until then, which is in seconds since 1970. */
 int64_t pbs_time_suspended(const json_t *run, int64_t until);
 int64_t pbs_time_used(const json_t *run, int64_t until);

@@ -215,6 +215,7 @@ static const struct message spec = MESSAGE("dev.stoker.v1.PBSJobSpec", spec_fiel
 		F(0, "sessionId", INT64, .doc = "Session of its processes."),                                          \
 		F(0, "quickRuns", INT32, .doc = "Runs in a row that asked at once to be done again."),                 \
 		F(0, "retryTime", TIME, .doc = "When it may be, for that."),                                           \
+		F(0, "totalRuntime", STRING, .doc = "Seconds from its start to its end, such as 7.250000."),           \
 		F(0, "suspendTime", TIME, .doc = "Since when it is suspended."),                                       \
 		F(0, "suspendedSeconds", INT64, .doc = "How long it was suspended before that."),                      \
 		FL(0, "pods", STRING, .doc = "Its pods, the one of the script first.")

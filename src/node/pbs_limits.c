@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/jsonx.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "kinds/pbs_values.h"
@@ -76,4 +77,10 @@ json_t *pbs_used_text(int64_t cpu_ns, int64_t mem, int64_t vmem)
 	pbs_size_kb_text(mem, mem_text);
 	pbs_size_kb_text(vmem, vmem_text);
 	return json_pack("{s:s, s:s, s:s}", "cput", cput, "mem", mem_text, "vmem", vmem_text);
+}
+
+json_t *pbs_runtime_text(int64_t us)
+{
+	us = us > 0 ? us : 0;
+	return jsonx_stringf("%lld.%06lld", (long long)(us / 1000000), (long long)(us % 1000000));
 }

@@ -27,6 +27,8 @@ bool pbs_limits_each(const struct pbs_limits *l);
 /* The reason of the pod's end if one is exceeded, else NULL; `words` is what PBS says then. */
 const char *pbs_limits_exceeded(const struct pbs_limits *l, const struct pbs_sample *s, char words[96]);
 /* {"cput","mem","vmem"} as qstat shows them. */
+/* "7.250000" seconds. */
+json_t *pbs_runtime_text(int64_t us);
 json_t *pbs_used_text(int64_t cpu_ns, int64_t mem, int64_t vmem);
 
 #endif

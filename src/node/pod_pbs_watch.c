@@ -18,6 +18,7 @@
 #include "base/jsonx.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "kinds/pbs_time.h"
 #include "kinds/pbs_values.h"
 #include "monitor/protocol.h"
 #include "node/pod_pbs.h"
@@ -254,4 +255,6 @@ void pod_pbs_ended(struct ctr *c)
 	json_decref(p->used);
 	/* One that was too short to be looked at had at least this. */
 	p->used = pbs_used_text(peak.cpu_ns, peak.memory_bytes, p->pbs->vmem ? p->pbs->vmem : peak.memory_bytes);
+	/* The API's times are in seconds. */
+	json_object_set_new(p->used, PBS_RUNTIME, pbs_runtime_text(c->end.exit.finished_us - c->end.started_us));
 }

@@ -99,8 +99,11 @@ static void add_runtime(const struct making *m, const struct attribute_row *row)
 {
 	int64_t start = moment(m->job, "status.startTime");
 	int64_t end = moment(m->job, "status.completionTime");
+	const char *exact = jsonx_str(m->job, "status.totalRuntime");
 
-	if (start >= 0 && end >= start)
+	if (exact)
+		pbs_attributes_add(m->out, row->name, NULL, xstrdup(exact));
+	else if (start >= 0 && end >= start)
 		pbs_attributes_add(m->out, row->name, NULL, xasprintf("%lld.000000", (long long)(end - start)));
 }
 

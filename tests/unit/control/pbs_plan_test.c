@@ -104,6 +104,8 @@ static json_t *pod_of(const struct pbs_order *o, const char *word)
 		jsonx_set_new(pod, "status.reason", json_string(reason));
 	if (strchr(state, 'x') || strchr(state, 'y'))
 		set_at(pod, "metadata.deletionTimestamp", strchr(state, 'x') ? NOW + 10 : NOW - 60);
+	if (strchr(state, '!'))
+		jsonx_set_new(pod, "status.used", json_pack("{s:s, s:s}", "cput", "00:00:07", "runtime", "7.250000"));
 	if (strchr(state, '<'))
 		jsonx_set_new(pod, "spec.activeDeadlineSeconds", json_integer(after(state, '<')));
 	if (strchr(state, 'c'))
@@ -465,6 +467,10 @@ TEST("what a PBS job used is without the time in which it was suspended")
 
 	pbs_plan(&v, &p);
 	CHECK_STR(jsonx_str(p.status, "resourcesUsed.walltime"), "00:01:20");
+	CHECK_STR(jsonx_str(p.status, "resourcesUsed.cput"), "00:00:07");
+	/* How long it was there is no resource, but qstat's total_runtime. */
+	CHECK(!jsonx_str(p.status, "resourcesUsed.runtime"));
+	CHECK_STR(jsonx_str(p.status, "totalRuntime"), "7.250000");
 	pbs_plan_done(&p);
 	scene_done(&s);
 }

@@ -349,6 +349,8 @@ TEST("limits are read, compared and told in PBS's words")
 	json_auto_t *used = pbs_used_text(7 * 1000000000ll + 5, 5640 * 1024, 0);
 	CHECK_STR(jsonx_str(used, "cput"), "00:00:07");
 	CHECK_STR(jsonx_str(used, "mem"), "5640kb");
+	json_auto_t *runtime = pbs_runtime_text(7250001);
+	CHECK_STR(json_string_value(runtime), "7.250001");
 }
 
 TEST("the description of a process can be read again, and damage is noticed")

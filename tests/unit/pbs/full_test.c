@@ -119,6 +119,16 @@ static const char array_text[] =
 	"'status':{'id':'189[].Ghead','state':'H','startTime':'2019-03-27T21:00:00Z',"
 	"'completionTime':'2019-03-27T21:00:05Z','exitStatus':271}}";
 
+TEST("how long a job was there is told to the microsecond where that is known")
+{
+	static const char *const job = "{'metadata':{'name':'7'},'spec':{'name':'n','owner':'u'},"
+				       "'status':{'id':'7.G','state':'C','startTime':'2019-03-27T21:00:00Z',"
+				       "'completionTime':'2019-03-27T21:00:05Z','totalRuntime':'4.250001'}}";
+	auto_free char *text = listing(FULL_WHOLE, &job, 1);
+
+	CHECK(strstr(text, "\n    total_runtime = 4.250001\n") != NULL);
+}
+
 TEST("whatever a job may have is listed, and nothing breaks a line")
 {
 	CHECK_OUT(listing(FULL_WHOLE, (const char *const[]){ array_text }, 1),
