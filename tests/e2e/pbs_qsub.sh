@@ -58,6 +58,11 @@ first=$(qsub -h a.pbs)
 id=$(qsub -W "depend=afterok:$first" a.pbs)
 is "what was printed can be waited for" "$(spec "$id" '.dependencies[0].jobs[0]')" "$first"
 is "a held job is held" "$(api GET "$jobs/${first%%.*}" | field .status.state)" H
+printf '#PBS -N one\n#X -N two\n#Y -N three\necho\n' >d.pbs
+named() { spec "$("$@")" .name; }
+is "the environment names another prefix, a word of the command line yet another, or none" \
+	"$(named qsub d.pbs) $(PBS_DPREFIX=#X named qsub d.pbs) $(PBS_DPREFIX=#X named qsub -C '#Y' d.pbs) $(named qsub -C '' d.pbs)" \
+	"one two three d.pbs"
 like "another name works" "$(as_user "$T/bin/sqsub" a.pbs)" '^[0-9]+\.'
 like "as a command of stoker too" "$(as_user "$T/bin/stoker" qsub a.pbs)" '^[0-9]+\.'
 

@@ -245,6 +245,8 @@ s=$(a 'qsub secret.pbs')
 n=${s%%.*}
 ok "a job with secrets runs" state "$s" R
 ok "its output is live" eventually 30 grep -q confidential "$(home $A)/secret.out"
+a "dockerlog $n" >"$T/dockerlog" & # until the job ends
+ok "also by dockerlog" eventually 30 grep -qx confidential "$T/dockerlog"
 for c in qdel qhold qrls qrerun 'qsig -s KILL' 'qalter -N mine' 'qmsg hello' 'qmove mcc' "qalter -l walltime=1" 'qdel -p' 'qrun'; do
 	like "not for others: $c" "$(b "$c $s; echo [\$?]")" '\[159\]$'
 done
@@ -289,7 +291,9 @@ c=$(b "echo 'echo \$CUDA_VISIBLE_DEVICES' | qsub -l nodes=1:gpus=1 -o $(home $B)
 ended "$c"
 is "no card twice" "$(cat "$(home $B)/cards") $(job "$s" exec_gpus) $(job "$six" exec_gpus)" \
 	"7 G102-gpu/6 G102-gpu/5+G102-gpu/4+G102-gpu/3+G102-gpu/2+G102-gpu/1+G102-gpu/0"
-like "the site's settings" "$(b "qmgr -c 'set queue test resources_max.walltime = 99:00:00'; echo [\$?]")" 'Unauthorized Request.*|\[2\]$'
+is "the site's settings" "$(b "qmgr -c 'set queue test resources_max.walltime = 99:00:00'; echo [\$?]" | sed 's/  MSG=.*//')" \
+	'qmgr obj=test svr=default: Unauthorized Request
+[2]'
 is "its nodes" "$(b 'pbsnodes -o G102; echo [$?]')" 'pbsnodes: Unauthorized Request  MSG=operation not permitted
 [1]'
 # ---- looking ----
@@ -313,4 +317,8 @@ is "its owner ends it" "$(a "qdel $n; echo [\$?]")" '[0]'
 ok "and everything that it began" eventually 30 alone
 ended "$s"
 is "with 271" "$(job "$s" exit_status)" 271
+reports() { b get_report | grep -E "^$B +[0-9.]+ +[0-9.]+ +[0-9]+\$"; }
+ok "what one's jobs took is in the month's report" eventually 30 reports
+unlike "and nothing of others" "$(b get_report; b rpt_detail)" "$A"
+like "by job" "$(b rpt_detail)" "^$B +${six%%.*} .*batch +[0-9.]+ "
 done_testing
