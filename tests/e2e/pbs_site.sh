@@ -218,11 +218,15 @@ is "longer is refused also afterwards" "$(a "h=\$(echo true | qsub -h -q test); 
 
 ended "$long"
 like "who takes too long reads it" "$(job "$long" exit_status) $(cat "$(home $A)/long.o${long%%.*}")" '^-11 =>> PBS: job killed: walltime ([2-9]|[1-9][0-9]+) exceeded limit 1$'
-for n in big quick stays boxed; do
+for n in big quick boxed; do
 	ended "${!n}"
 	is "who takes too much memory, too: $n" "$(job "${!n}" exit_status) $(grep -v Killed "$(home $A)/$n.e${!n%%.*}")" \
 		"-10 =>> PBS: job killed: mem 20975616 exceeded limit 20971520"
 done
+# Whether the kernel or who looks at its processes is first, nobody knows.
+ended "$stays"
+like "also with one process" "$(job "$stays" exit_status) $(grep -v Killed "$(home $A)/stays.e${stays%%.*}")" \
+	'^-10 =>> PBS: job killed: p?mem [0-9]+ exceeded limit 20971520$'
 
 for n in tiny small; do
 	ended "${!n}"
