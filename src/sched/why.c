@@ -311,6 +311,9 @@ const char *why_state(const struct why_view *v)
 	};
 	const char *state = states[why_case(v)];
 
+	/* What waits for others, for a slot or for its own pods is held by nobody. */
+	if (state == states[CASE_HELD] && !(v->work->holds & (HOLD_USER | HOLD_OPERATOR | HOLD_SYSTEM)))
+		state = NULL;
 	if (!state && work_has_begun(v->work))
 		state = "running"; /* of its pods some are missing */
 	return state ? state : "waiting";

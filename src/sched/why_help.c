@@ -44,6 +44,18 @@ static void help_not_before(const struct why_view *v, struct sbuf *out)
 	sbuf_adds(out, " " NOT_BEFORE_ANNOTATION "-` lets it start earlier");
 }
 
+/* Its queue would not start it either, as long as others run. */
+static bool is_full(const struct why_view *v)
+{
+	struct work *work = v->work;
+	const struct queue *q = work->queue;
+	struct limit_hit limit;
+	struct quota_hit quota;
+
+	return limits_exceeded(&q->limits, &q->use, work->user, work->group, &work->asks, &limit) ||
+	       quota_exceeded(&v->world->queues, q, &work->asks, &quota);
+}
+
 static void help_held(const struct why_view *v, struct sbuf *out)
 {
 	/* No command knows of the system's: whoever set it takes the whole annotation away. */
@@ -69,7 +81,7 @@ static void help_held(const struct why_view *v, struct sbuf *out)
 		sbuf_adds(out, "it goes on by itself when what it waits for has ended as it asked");
 		sbuf_adds(out, v->work->not_before_ms > v->now_ms ? " and its time has come" : "");
 	}
-	if (holds & HOLD_SLOT) {
+	if (holds & HOLD_SLOT && !is_full(v)) {
 		begin(out);
 		sbuf_adds(out, "a higher slot limit lets more of its array run at a time");
 	}

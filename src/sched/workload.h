@@ -7,8 +7,8 @@
  *	nodes: 4x8                 # or 4x8x64x256: nodes x GPUs x CPUs x GiB; several with commas
  *	queues: [{name: batch, weight: 2}]          # what a Queue's spec has
  *	users:
- *	- {name: anna, group: vision, queue: batch, jobs: 100, gpus: 1|2|8, pods: 1, run: 10m-4h, walltime: 8h, every:
- *1h}
+ *	- {name: anna, group: vision, queue: batch, jobs: 100, gpus: 1|2|8, pods: 1, run: 10m-4h, walltime: 8h}
+ *	- {name: ben, jobs: 24, every: 1h}
  *
  * Amounts and times are one number, a range (10m-4h) or a choice of those (1|2|8).
  */

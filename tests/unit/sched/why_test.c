@@ -383,6 +383,38 @@ TEST("why: what is held until it is released, and a time has come, says both")
 	lab_done(&l);
 }
 
+TEST("why: only who is held by somebody is held, and more slots help only where nothing else is in the way")
+{
+	static const struct {
+		unsigned holds;
+		const char *queue, *state, *answer;
+	} rows[] = {
+		{ HOLD_USER | HOLD_SLOT, "batch", "held",
+		  "in queue batch; held by its user; its array runs as many jobs at a time as it may | `stoker release "
+		  "pod/a -n lab` releases it; or a higher slot limit lets more of its array run at a time" },
+		{ HOLD_SLOT, "batch", "waiting",
+		  "in queue batch; its array runs as many jobs at a time as it may | a higher slot limit lets more of "
+		  "its array run at a time" },
+		{ HOLD_SLOT, "few", "waiting", "in queue few; its array runs as many jobs at a time as it may | " },
+		{ HOLD_AFTER, "batch", "waiting",
+		  "in queue batch; waits for another workload | it goes on by itself when what it waits for has ended "
+		  "as it asked" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct lab l = lab_new(1, 2, "64");
+		struct work *a;
+
+		add_queue(&l, "few", "{'limits':{'total':{'running':1}}}");
+		add(&l, &(struct job){ .name = "one", .queue = "few" });
+		a = add(&l, &(struct job){ .name = "a", .queue = rows[i].queue, .holds = rows[i].holds });
+		pass(&l);
+		CHECK_STR(ask(&l, "a"), rows[i].answer);
+		CHECK_STR(why_state(&(struct why_view){ .world = l.w, .work = a, .now_ms = l.now }), rows[i].state);
+		lab_done(&l);
+	}
+}
+
 TEST("why: what is late by long promises nothing")
 {
 	struct lab l = lab_new(1, 2, "64");
