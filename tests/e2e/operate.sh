@@ -41,7 +41,7 @@ kubectl create job quiet --image=host -- true >/dev/null
 sleep 0.5
 is "without controllers nothing happens" "$(pods quiet) $(status quiet active)" '0 '
 operator a
-like "an operator runs what was waiting" "$(kubectl wait --for=condition=complete --timeout=120s job/quiet)" 'condition met'
+like "an operator runs what was waiting" "$(kubectl wait --for=condition=complete --timeout=300s job/quiet)" 'condition met'
 ok "a lease says who acts" has_holder
 like "in Kubernetes' form" "$(kubectl get lease -n kube-system stoker -o json | jq -c '.spec | keys')" '^\["acquireTime","holderIdentity","leaseDurationSeconds","leaseTransitions","renewTime"\]$'
 like "and an event" "$(kubectl get events -n kube-system)" 'LeaderElection +lease/stoker .*_.* became leader'
@@ -133,9 +133,9 @@ for ((round = 0; round < 8; round++)); do
 		;;
 	esac
 done
-like "a parallel job ends" "$(kubectl wait --for=condition=complete --timeout=120s job/par)" 'condition met'
-like "an indexed job ends" "$(kubectl wait --for=condition=complete --timeout=120s job/idx)" 'condition met'
-like "a failing job fails" "$(kubectl wait --for=condition=failed --timeout=120s job/bad)" 'condition met'
+like "a parallel job ends" "$(kubectl wait --for=condition=complete --timeout=300s job/par)" 'condition met'
+like "an indexed job ends" "$(kubectl wait --for=condition=complete --timeout=300s job/idx)" 'condition met'
+like "a failing job fails" "$(kubectl wait --for=condition=failed --timeout=300s job/bad)" 'condition met'
 ok "a job with a time to live goes" eventually 60 gone job brief
 is "each pod of the parallel job ran once" "$(wc -l <"$S/par") $(lines par) $(pods par)" '12 12 12'
 is "and was counted once" "$(status par succeeded)/$(status par failed)/$(status par active)" '12//'
