@@ -187,7 +187,8 @@ like "and of those that are held" "$(why slots)" '^pbsjob/slots\[7\] is held: Jo
 like "one that has no pod is known" "$(why "$S[5]")" "^pbsjob/$S\\[5\\] is pending: its array may run no more than 2"
 element() { api GET "/apis/stoker.dev/v1/pbs/jobs?format=full&ids=$S%5B$1%5D" | jq -r '.items[0].status.comment'; }
 is "as qstat says of it" "$(element 5)" "Not Running: its array may run no more than 2 elements at a time"
-like "and of one that runs" "$(element 0)" '^Job started on '
+has_begun() { element 0 | grep -q '^Job started on '; }
+ok "and of one that runs" until_true has_begun
 alter slots '"cancel":{}'
 kubectl annotate node "$NODE" stoker.dev/np- >/dev/null
 logs_of() { stoker logs --list "$1" | grep -q "^$2 "; }

@@ -267,7 +267,7 @@ A=$(as_user qsub -N tree <<<'trap "" TERM; sleep 7001 & setsid sleep 7002 & touc
 ok "another one runs" eventually 30 test -e "$H/tree.up"
 kill -9 "$OWN_PID"
 wait "$OWN_PID" 2>/dev/null
-ok "without the server it goes on" pgrep -u "$U" -f 'sleep 7003'
+ok "without the server it goes on" eventually 60 pgrep -u "$U" -f 'sleep 7003'
 own_start
 ok "the next one starts" grep -q ready "$H/own.out"
 ok "and finds it" eventually 30 eval "as_user qstat $A | grep -q ' R '"
@@ -282,6 +282,6 @@ END
 )" "PBS 15025: .*this server is run by user $(id -u "$U"), not by root, and runs jobs of nobody else: root must start it"
 kill -9 "$OWN_PID"
 wait "$OWN_PID" 2>/dev/null
-ok "down ends what a killed server left" as_user "$STOKER" down --data "$H/own" --timeout 30s
+ok "down ends what a killed server left" as_user "$STOKER" down --data "$H/own" --timeout 120s
 ok "nothing of it is left" eventually 20 eval "! pgrep -u $U -f ^stoker"
 done_testing

@@ -170,6 +170,6 @@ printf '#!/bin/sh\nexec setpriv --bounding-set -net_admin --inh-caps -net_admin 
 chmod +x "$T/without"
 STOKER=$T/without server_run bare || done_testing
 ok "without a network the node is not ready" eventually 20 sh -c 'kubectl get nodes | grep -q NotReady'
-ok "and can be shut down all the same" "$STOKER" down --data "$T/bare/data" --timeout 30s
+ok "and can be shut down all the same" "$STOKER" down --data "$T/bare/data" --timeout 120s
 ok "with what an earlier server has left" eventually 10 nothing_of left
 done_testing
