@@ -40,6 +40,8 @@
 #define SAY_NEXT  4               /* ms later, */
 #define SAY_REST  80              /* and after all of them that many ms for each turn it took */
 #define SAY_PASS  10000           /* ms that a pass under way may put it off */
+#define SAY_LOOKS 8192            /* works looked at in one turn: the line may be any length, */
+#define SAY_TIRED 250             /* and the others follow that many ms later */
 #define RETRY_MS  1000            /* after a binding that failed for no fault of the pod's */
 #define COMPONENT "default-scheduler"
 
@@ -509,6 +511,7 @@ struct saying {
 	int64_t end_ns; /* of the time for it in this turn */
 	int64_t again;  /* ms until there is more to say; 0: nothing */
 	int64_t later;  /* the same for what only has other words than before */
+	size_t looks;
 	bool spent[PACE__COUNT];
 };
 
@@ -563,8 +566,9 @@ static bool say_work(void *arg, struct work *work)
 	auto_sbuf struct sbuf why = SBUF(4096);
 	bool looked = false;
 
-	if (is_over(&y->end_ns))
+	if (y->looks == SAY_LOOKS || is_over(&y->end_ns))
 		return false;
+	y->looks++;
 	for (size_t i = 0; i < work->n; i++) {
 		struct feed_pod *p =
 			work->members[i].seat.node ? NULL : feed_find(&y->sched->feed, work->members[i].id);
@@ -598,6 +602,7 @@ static void say_some(struct sched *s)
 			    .again = s->say_again,
 			    .later = s->say_later };
 	bool whole = world_each_from(s->world, &s->say_at, say_work, &y);
+	bool tired = !whole && y.looks == SAY_LOOKS;
 	int64_t rest;
 
 	rest = s->say_turns * SAY_REST;
@@ -605,11 +610,11 @@ static void say_some(struct sched *s)
 	s->say_again = whole ? 0 : y.again;
 	s->say_later = whole ? 0 : y.later;
 	if (!whole)
-		loop_timer_set(s->client->loop, &s->say, SAY_NEXT);
+		loop_timer_set(s->client->loop, &s->say, tired ? SAY_TIRED : SAY_NEXT);
 	else if (y.again)
 		loop_timer_set(s->client->loop, &s->say, y.again > rest ? y.again : rest);
-	if (whole)
-		s->say_rest = y.now + rest;
+	if (whole || tired)
+		s->say_rest = y.now + (tired ? SAY_TIRED : rest);
 	if (whole && y.later && !loop_timer_pending(&s->resay))
 		loop_timer_set(s->client->loop, &s->resay, y.later);
 }

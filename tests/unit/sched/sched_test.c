@@ -473,3 +473,68 @@ TEST("of very many PBS jobs that wait only some are told why at once")
 	CHECK(told <= 256 + (clock_mono_ms() - began) / 50);
 	cluster_done(&c);
 }
+
+#define LINE    300
+#define STOPPED "queue batch is stopped"
+
+static void let_run(struct cluster *c, const char *spec)
+{
+	struct api_request req = server_request(&c->s, VERB_PATCH, "stoker.dev/v1/queues", "", "batch");
+
+	req.patch = PATCH_MERGE;
+	json_auto_t *done = server_call(&c->s, &req, spec);
+
+	CHECK(done != NULL);
+}
+
+static int count_bound(struct cluster *c)
+{
+	char name[16];
+	int n = 0;
+
+	for (int i = 0; i < LINE; i++) {
+		snprintf(name, sizeof(name), "p%03d", i);
+		n += streq(node_of(c, name), "n");
+	}
+	return n;
+}
+
+static int count_told(struct cluster *c)
+{
+	json_auto_t *told = events(c);
+
+	return (int)jsonx_int_or(told, "FailedScheduling " STOPPED, 0);
+}
+
+TEST("who waits for its turn in a pass under way is not told that it waits for something else")
+{
+	struct cluster c = cluster_new("{'cpu':'1000','pods':'1000'}");
+	json_auto_t *told = NULL;
+	const char *words;
+	json_t *count;
+	char name[16];
+
+	let_run(&c, "{'spec':{'started':false}}");
+	settle(&c);
+	c.s.batch = true;
+	for (int i = 0; i < LINE; i++) {
+		snprintf(name, sizeof(name), "p%03d", i);
+		make_pod(&c, name, "");
+	}
+	c.s.batch = false;
+	for (int i = 0; i < 100 && count_told(&c) < LINE; i++)
+		wait_for_words(&c);
+	let_run(&c, "{'spec':{'started':true}}");
+	/* A turn does a piece of it; then words are due. */
+	for (int i = 0; i < 3; i++)
+		server_turn(&c.s);
+	usleep(300000);
+	for (int i = 0; i < 100 && count_bound(&c) < LINE; i++)
+		settle(&c);
+	CHECK_INT(count_bound(&c), LINE);
+	told = events(&c);
+	json_object_foreach (told, words, count)
+		if (str_starts(words, "FailedScheduling"))
+			CHECK_STR(words, "FailedScheduling " STOPPED);
+	cluster_done(&c);
+}
