@@ -66,14 +66,21 @@ int64_t work_ends_by(const struct work *w, int64_t now_ms)
 	return now_ms - end > OVERDUE_MS ? TIME_UNKNOWN : now_ms;
 }
 
-void backfill_begin(struct backfill *b, struct space *s, int64_t now_ms, struct work *const *running, size_t n)
+void backfill_begin(struct backfill *b, struct space *s)
 {
 	forget(b);
 	forget_fruitless(b);
 	b->searches = b->steps = 0;
 	b->resources = space_resources(s);
 	b->nendings = 0;
-	b->sorted = false;
+	b->gathered = b->sorted = false;
+}
+
+void backfill_gather(struct backfill *b, int64_t now_ms, struct work *const *running, size_t n)
+{
+	if (b->gathered)
+		return;
+	b->gathered = true;
 	for (size_t i = 0; i < n; i++)
 		ARRAY_PUSH(b->endings, b->nendings, b->cap_endings,
 			   ((struct ending){ .at_ms = work_ends_by(running[i], now_ms), .work = running[i] }));
@@ -92,11 +99,41 @@ static int by_end(const void *x, const void *y)
 	return a->work->started_ms > b->work->started_ms ? -1 : a->work->started_ms < b->work->started_ms;
 }
 
+/* Those with a known end go first; returns how many they are. */
+static size_t part_endings(struct backfill *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->nendings; i++) {
+		struct ending one = b->endings[i];
+
+		if (one.at_ms == TIME_UNKNOWN)
+			continue;
+		b->endings[i] = b->endings[n];
+		b->endings[n++] = one;
+	}
+	return n;
+}
+
 static void sort_endings(struct backfill *b)
 {
-	if (!b->sorted && b->nendings)
-		qsort(b->endings, b->nendings, sizeof(*b->endings), by_end);
+	size_t n;
+
+	if (b->sorted)
+		return;
+	n = part_endings(b);
+	if (n)
+		qsort(b->endings, n, sizeof(*b->endings), by_end);
 	b->sorted = true;
+	b->sorted_endless = false;
+}
+
+/* In the order in which they are asked to make room, which most looks ahead do not come to. */
+static void sort_endless(struct backfill *b, size_t from)
+{
+	if (!b->sorted_endless && from < b->nendings)
+		qsort(&b->endings[from], b->nendings - from, sizeof(*b->endings), by_end);
+	b->sorted_endless = true;
 }
 
 /* ---- trying the future out ---- */
@@ -288,6 +325,7 @@ static bool find_nodes(struct future *f, struct work *w)
 	/* One look instead of one for each that ends: those before may have taken it all. */
 	if (f->backfill->n && is_uniform(w) && (is_shut_out(f, w) || !fits_at_last(f, w)))
 		return false;
+	sort_endless(f->backfill, f->ended);
 	while (f->ended < f->backfill->nendings) {
 		rise_all(f->space, f->backfill->endings[f->ended++].work);
 		if (find_seats(f, w, TIME_UNKNOWN, false))
@@ -634,6 +672,8 @@ void backfill_began(struct backfill *b, struct work *w, int64_t end_ms)
 {
 	size_t fresh = 0;
 
+	if (!b->gathered)
+		return;
 	for (size_t i = 0; i < w->n; i++)
 		fresh += w->members[i].fresh;
 	/* What ran before the pass is there already. */

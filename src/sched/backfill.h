@@ -77,9 +77,10 @@ struct backfill {
 	struct reservation items[ITEMS_MOST]; /* blocks first */
 	size_t n, nblocks;
 	size_t resources;
-	struct ending *endings; /* of what runs */
+	struct ending *endings; /* of what runs, once somebody has asked in this pass */
 	size_t nendings, cap_endings;
-	bool sorted;
+	bool gathered, sorted;
+	bool sorted_endless; /* those among them that end at no known time, which are the last */
 	int64_t patience_ms; /* how long a work waits before it gets a reservation of an unknown moment */
 	/* Of this pass. */
 	struct fruitless fruitless[FRUITLESS_MOST];
@@ -90,7 +91,9 @@ struct backfill {
 void backfill_init(struct backfill *b, int64_t patience_ms);
 void backfill_done(struct backfill *b);
 /* A pass begins: reservations of the last one are forgotten. */
-void backfill_begin(struct backfill *b, struct space *s, int64_t now_ms, struct work *const *running, size_t n);
+void backfill_begin(struct backfill *b, struct space *s);
+/* What runs, for who looks ahead or evicts: before the first of them in a pass. */
+void backfill_gather(struct backfill *b, int64_t now_ms, struct work *const *running, size_t n);
 /* A work's reservation is no more: it has fewer members, or is gone. */
 void backfill_drop(struct backfill *b, struct work *w);
 /* A reservation for a work that finds no room now, or NULL: there are `most`, or nothing can be said.  Room only

@@ -18,6 +18,8 @@
 
 #define FACTOR_MOST 1e12
 #define NOT_IN_HEAP SIZE_MAX
+#define NEAR        64 /* places that who enters a list looks at */
+#define RUNS_MOST   48 /* powers of two */
 
 struct share {
 	char *name;
@@ -32,6 +34,7 @@ struct share {
 	double running;            /* fraction of the machine */
 	size_t waiting;            /* things in lists below */
 	struct turn *first, *last; /* a leaf's list */
+	bool messy;                /* it is not in order: tidy() */
 	bool is_list;              /* see fair_list() */
 	struct turn *cursor;       /* a leaf's next in the walk; NULL: none */
 	uint64_t skipped;          /* the walk in which nothing more is wanted */
@@ -48,6 +51,7 @@ struct fair {
 	uint64_t walk;  /* its number; 0: there was none yet */
 	bool walking;
 	int64_t rank; /* the present one */
+	size_t steps; /* fair_steps() */
 };
 
 /* ---- the tree ---- */
@@ -120,17 +124,6 @@ const char *share_name(const struct share *s)
 struct share *share_parent(const struct share *s)
 {
 	return s->parent && s->parent->parent ? s->parent : NULL;
-}
-
-/* Every share below, parents first. */
-static void each_share(struct share *s, void (*each)(struct share *s, double arg), double arg)
-{
-	size_t pos = 0;
-	void *child;
-
-	each(s, arg);
-	while (map_next(&s->children, &pos, NULL, &child))
-		each_share(child, each, arg);
 }
 
 /* ---- use ---- */
@@ -374,14 +367,27 @@ static bool is_before(const struct turn *a, const struct turn *b)
 	return a->own != b->own ? a->own > b->own : a->age < b->age;
 }
 
+/* The one that it goes behind, or NULL.  Mostly it is the youngest.  Whose place is not near the end goes there all the
+ * same, and the list is put in order before the next walk: of very many that are told in an order of their own, such as
+ * that of their names, each would look at most of the others. */
+static struct turn *place_for(struct fair *f, struct share *leaf, const struct turn *t)
+{
+	struct turn *at = leaf->last;
+	int looked = 0;
+
+	while (at && !leaf->messy && is_before(t, at) && looked++ < NEAR)
+		at = at->prev;
+	f->steps += (size_t)looked + 1;
+	if (looked <= NEAR && !leaf->messy)
+		return at;
+	leaf->messy = true;
+	return leaf->last;
+}
+
 void fair_enter(struct fair *f, struct share *leaf, struct turn *t)
 {
-	struct turn *before = leaf->last;
+	struct turn *before = place_for(f, leaf, t);
 
-	(void)f;
-	/* Mostly it is the youngest. */
-	while (before && is_before(t, before))
-		before = before->prev;
 	t->leaf = leaf;
 	t->prev = before;
 	t->next = before ? before->next : leaf->first;
@@ -423,27 +429,118 @@ void fair_leave(struct fair *f, struct turn *t)
 	*t = (struct turn){ .rank = t->rank, .own = t->own, .age = t->age };
 }
 
+size_t fair_steps(const struct fair *f)
+{
+	return f->steps;
+}
+
 size_t fair_waiting(const struct fair *f)
 {
 	return f->top.waiting;
 }
 
-static void each_list(struct share *s, void (*each)(void *arg, struct turn *first), void *arg)
+/* Two lists in order become one; of equals those of the first go first.  Only `next` is set. */
+static struct turn *merge(struct fair *f, struct turn *a, struct turn *b)
+{
+	struct turn *first = NULL;
+	struct turn **end = &first;
+
+	while (a && b) {
+		struct turn **from = is_before(b, a) ? &b : &a;
+
+		*end = *from;
+		end = &(*end)->next;
+		*from = *end;
+		f->steps++;
+	}
+	*end = a ? a : b;
+	return first;
+}
+
+/* The rest behind what is in order from the beginning, which is cut off. */
+static struct turn *cut_run(struct turn *t)
+{
+	struct turn *rest;
+
+	while (t->next && !is_before(t->next, t))
+		t = t->next;
+	rest = t->next;
+	t->next = NULL;
+	return rest;
+}
+
+/* Puts a list in order: what is in order is merged, two of about the same length at a time. */
+static void tidy(struct fair *f, struct share *leaf)
+{
+	struct turn *runs[RUNS_MOST] = { NULL };
+	struct turn *all = NULL;
+	size_t i;
+
+	for (struct turn *run = leaf->first, *rest; run; run = rest) {
+		rest = cut_run(run);
+		for (i = 0; runs[i]; i++) {
+			run = merge(f, runs[i], run);
+			runs[i] = NULL;
+		}
+		runs[i] = run;
+	}
+	for (i = 0; i < RUNS_MOST; i++)
+		all = merge(f, runs[i], all);
+	leaf->first = all;
+	leaf->last = NULL;
+	for (struct turn *t = all; t; t = t->next) {
+		t->prev = leaf->last;
+		leaf->last = t;
+	}
+	leaf->messy = false;
+}
+
+static void each_list(struct fair *f, struct share *s, void (*each)(void *arg, struct turn *first), void *arg)
 {
 	size_t pos = 0;
 	void *child;
 
 	if (!s->waiting)
 		return;
+	if (s->messy)
+		tidy(f, s);
 	if (s->first)
 		each(arg, s->first);
 	while (map_next(&s->children, &pos, NULL, &child))
-		each_list(child, each, arg);
+		each_list(f, child, each, arg);
 }
 
 void fair_each_list(struct fair *f, void (*each)(void *arg, struct turn *first), void *arg)
 {
-	each_list(&f->top, each, arg);
+	each_list(f, &f->top, each, arg);
+}
+
+void fair_rerank(struct fair *f, struct share *s,
+		 int64_t (*name)(void *arg, struct turn *first, char ret[FAIR_LIST_NAME]), void *arg)
+{
+	struct map old = s->children;
+	size_t pos = 0;
+	void *v;
+
+	map_init(&s->children, share_free);
+	while (map_next(&old, &pos, NULL, &v)) {
+		struct share *child = v;
+		char called[FAIR_LIST_NAME];
+
+		if (child->is_list) {
+			int64_t rank = name(arg, child->first, called);
+
+			for (struct turn *t = child->first; t; t = t->next)
+				t->rank = rank;
+			free(child->name);
+			child->name = xstrdup(called);
+		} else {
+			fair_rerank(f, child, name, arg);
+		}
+		map_set(&s->children, child->name, child);
+	}
+	old.free_value = NULL;
+	map_done(&old);
 }
 
 /* ---- the walk ---- */
@@ -475,12 +572,18 @@ static bool fill_heaps(struct fair *f, struct share *s)
 	return s->nheap || (s->cursor && s->cursor->rank == f->rank);
 }
 
-static void begin_walk(struct share *s, double unused)
+static void begin_walk(struct fair *f, struct share *s)
 {
-	(void)unused;
+	size_t pos = 0;
+	void *child;
+
+	if (s->messy)
+		tidy(f, s);
 	s->cursor = s->first;
 	s->at = NOT_IN_HEAP;
 	s->nheap = 0;
+	while (map_next(&s->children, &pos, NULL, &child))
+		begin_walk(f, child);
 }
 
 static void highest_rank(struct share *s, bool *found, int64_t *rank)
@@ -522,7 +625,7 @@ static bool next_rank(struct fair *f)
 void fair_walk_begin(struct fair *f)
 {
 	f->walk++;
-	each_share(&f->top, begin_walk, 0);
+	begin_walk(f, &f->top);
 	f->walking = next_rank(f);
 	if (f->walking)
 		fill_heaps(f, &f->top);

@@ -68,6 +68,13 @@ struct turn {
 void fair_enter(struct fair *f, struct share *leaf, struct turn *t);
 void fair_leave(struct fair *f, struct turn *t);
 size_t fair_waiting(const struct fair *f);
+/* How often two were compared so far to keep lists in order: for tests. */
+size_t fair_steps(const struct fair *f);
+/* Each list below a share gets another rank and the name that goes with it; what is in it stays in its order.  A walk
+ * under way must begin anew.  `name` writes the name for the one that has such a first. */
+#define FAIR_LIST_NAME 80
+void fair_rerank(struct fair *f, struct share *s,
+		 int64_t (*name)(void *arg, struct turn *first, char ret[FAIR_LIST_NAME]), void *arg);
 /* The first of each list; nothing may enter or leave meanwhile. */
 void fair_each_list(struct fair *f, void (*each)(void *arg, struct turn *first), void *arg);
 

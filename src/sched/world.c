@@ -20,6 +20,9 @@
 #define RANK_QUEUE    ((int64_t)1 << 34) /* above any job's priority */
 #define PRIORITY_MOST ((int64_t)1 << 27) /* of a queue */
 
+static int64_t rank_of(const struct work *work);
+static void name_list(const struct work *work, int64_t rank, char ret[FAIR_LIST_NAME]);
+
 /* ---- queues ---- */
 
 static void queue_free(void *v)
@@ -93,19 +96,23 @@ static struct queue *queue_named(struct world *w, const char *name)
 	return q;
 }
 
-/* A queue's priority is a part of its works' ranks. */
+static int64_t rename_list(void *arg, struct turn *first, char ret[FAIR_LIST_NAME])
+{
+	const struct work *work = work_of_turn(first);
+	int64_t rank = rank_of(work);
+
+	(void)arg;
+	name_list(work, rank, ret);
+	return rank;
+}
+
+/* A queue's priority is a part of its works' ranks; all of a list have the same. */
 static void line_up_all(struct world *w, const struct queue *q)
 {
-	size_t pos = 0;
-	void *v;
-
-	while (map_next(&w->works, &pos, NULL, &v)) {
-		struct work *work = v;
-
-		if (work->queue == q)
-			work_line_up(w, work);
-	}
+	fair_rerank(w->fair, q->share, rename_list, NULL);
+	w->lowest_known = false;
 	w->changed = true;
+	w->passing = false;
 }
 
 struct queue *world_queue(struct world *w, const char *name, const json_t *spec)
@@ -250,9 +257,15 @@ static void sum_up(struct work *work)
 
 static void runs(struct world *w, struct work *work)
 {
+	int64_t p = work_precedence(work);
+
 	ARRAY_PUSH(w->running, w->nrunning, w->cap_running, work);
 	work->running_at = w->nrunning - 1;
 	work->queue->running++;
+	if (w->lowest_known && p <= w->lowest) {
+		w->nlowest = p == w->lowest ? w->nlowest + 1 : 1;
+		w->lowest = p;
+	}
 }
 
 static void runs_no_more(struct world *w, struct work *work)
@@ -262,6 +275,8 @@ static void runs_no_more(struct world *w, struct work *work)
 	w->running[work->running_at] = last;
 	last->running_at = work->running_at;
 	work->queue->running--;
+	if (w->lowest_known && work_precedence(work) == w->lowest && --w->nlowest == 0)
+		w->lowest_known = false;
 }
 
 static bool is_charged(const struct work *work)
@@ -280,16 +295,21 @@ static struct share *share_of(struct world *w, const struct work *work)
 
 /* Single pods that ask for the same for the same time are refused together; gangs each for itself.  Each rank has lists
  * of its own, so that nobody is put in line behind a million others by counting them. */
-static struct share *list_of(struct world *w, const struct work *work, int64_t rank)
+static void name_list(const struct work *work, int64_t rank, char ret[FAIR_LIST_NAME])
 {
-	char name[80];
-
 	if (work_is_alone(work))
-		snprintf(name, sizeof(name), "%p %lld %d %d %lld",
+		snprintf(ret, FAIR_LIST_NAME, "%p %lld %d %d %lld",
 			 (const void *)shape_core(work->members[0].seat.shape), (long long)work->walltime_ms,
 			 work->may_preempt, work->pbs, (long long)rank);
 	else
-		snprintf(name, sizeof(name), "gangs %lld", (long long)rank);
+		snprintf(ret, FAIR_LIST_NAME, "gangs %lld", (long long)rank);
+}
+
+static struct share *list_of(struct world *w, const struct work *work, int64_t rank)
+{
+	char name[FAIR_LIST_NAME];
+
+	name_list(work, rank, name);
 	return fair_list(w->fair, share_of(w, work), name);
 }
 
@@ -476,6 +496,8 @@ struct work *world_work(struct world *w, const struct work_facts *f)
 		move_work(w, work, f);
 	take_place(w, work, f);
 	work->run_now = f->run_now;
+	if (work->priority != f->priority)
+		w->lowest_known = false;
 	work->priority = f->priority;
 	work->submitted_ms = f->submitted_ms;
 	work->not_before_ms = f->not_before_ms;
@@ -615,86 +637,6 @@ void work_gone(struct world *w, struct work *work, const char *id, int64_t now_m
 		work_free(w, work);
 }
 
-/* ---- nodes for others ---- */
-
-static char **names_copy(char *const *names)
-{
-	char **copy;
-	size_t n = 0;
-
-	while (names && names[n])
-		n++;
-	if (!names)
-		return NULL;
-	copy = xcalloc(n + 1, sizeof(*copy));
-	for (size_t i = 0; i < n; i++)
-		copy[i] = xstrdup(names[i]);
-	return copy;
-}
-
-static void names_free(char **names)
-{
-	for (size_t i = 0; names && names[i]; i++)
-		free(names[i]);
-	free(names);
-}
-
-static void block_done(struct block *b)
-{
-	names_free(b->nodes);
-	names_free(b->users);
-	names_free(b->groups);
-	names_free(b->queues);
-	free(b->key);
-}
-
-/* The reservations of a pass that is under way know it. */
-static void blocks_changed(struct world *w)
-{
-	w->changed = true;
-	w->passing = false;
-	backfill_begin(&w->backfill, w->space, 0, NULL, 0);
-}
-
-void world_unblock(struct world *w, const char *key)
-{
-	for (size_t i = 0; i < w->nblocks; i++)
-		if (streq(w->blocks[i].key, key)) {
-			block_done(&w->blocks[i]);
-			memmove(&w->blocks[i], &w->blocks[i + 1], (w->nblocks - i - 1) * sizeof(*w->blocks));
-			w->nblocks--;
-			blocks_changed(w);
-			return;
-		}
-}
-
-void world_block_for(struct world *w, const struct block *b)
-{
-	struct block copy = { .key = xstrdup(b->key),
-			      .nodes = names_copy(b->nodes),
-			      .gpus = b->gpus,
-			      .start_ms = b->start_ms,
-			      .end_ms = b->end_ms,
-			      .users = names_copy(b->users),
-			      .groups = names_copy(b->groups),
-			      .queues = names_copy(b->queues) };
-	size_t at;
-
-	world_unblock(w, b->key);
-	ARRAY_PUSH(w->blocks, w->nblocks, w->cap_blocks, copy);
-	for (at = w->nblocks - 1; at > 0 && w->blocks[at - 1].start_ms > copy.start_ms; at--)
-		w->blocks[at] = w->blocks[at - 1];
-	w->blocks[at] = copy;
-	blocks_changed(w);
-}
-
-void world_block(struct world *w, const char *key, const char *const *nodes, int64_t start_ms, int64_t end_ms)
-{
-	world_block_for(
-		w,
-		&(struct block){ .key = (char *)key, .nodes = (char **)nodes, .start_ms = start_ms, .end_ms = end_ms });
-}
-
 /* ---- life ---- */
 
 struct world *world_new(const struct world_config *config)
@@ -729,9 +671,7 @@ void world_free(struct world *w)
 		work_free(w, work);
 	map_done(&w->works);
 	map_done(&w->queues);
-	while (w->nblocks)
-		block_done(&w->blocks[--w->nblocks]);
-	free(w->blocks);
+	world_blocks_done(w);
 	free(w->running);
 	free(w->dated);
 	fair_free(w->fair);

@@ -29,9 +29,11 @@ struct world {
 	/* The pass. */
 	uint64_t pass; /* its number */
 	bool passing;
-	bool changed;     /* something was told that may let something start */
-	int64_t next_ms;  /* a pass is due then although nothing is told */
-	int64_t lowest;   /* precedence of what runs; nothing below it can be evicted */
+	bool changed;    /* something was told that may let something start */
+	int64_t next_ms; /* a pass is due then although nothing is told */
+	int64_t lowest;  /* precedence of what runs, if it is known; nothing below it can be evicted */
+	size_t nlowest;  /* so many have it */
+	bool lowest_known;
 	int64_t boost_ms; /* when the old were looked for last */
 };
 
@@ -50,10 +52,17 @@ struct permit permit_for(struct world *w, const struct work *work, int64_t now_m
 void work_charge(struct world *w, struct work *work);
 /* The queue's priority, then its own. */
 int64_t work_precedence(const struct work *work);
+static inline struct work *work_of_turn(struct turn *t)
+{
+	return (struct work *)((char *)t - offsetof(struct work, turn));
+}
 /* Those that are gone for good. */
 void world_bury(struct world *w);
 /* In the list of what may be started, or not. */
 void work_line_up(struct world *w, struct work *work);
+
+/* --- world_blocks.c --- */
+void world_blocks_done(struct world *w);
 
 /* --- queue_count.c --- */
 /* What the counts of its queue say about it is true again; or they no longer have it. */

@@ -144,7 +144,6 @@ static void start(struct world *w, struct work *work, int64_t now_ms, struct dec
 	work->why = WHY_STARTING;
 	work->reservation = NULL;
 	quota_claim(work, false);
-	w->lowest = lower(w->lowest, work_precedence(work));
 	work_charge(w, work);
 	work_line_up(w, work);
 	decide(d, (struct decision){ .what = DECIDE_START, .work = work });
@@ -294,6 +293,32 @@ bool world_budgets_forbid(struct world *w, struct work *work, int64_t now_ms)
 	return w->config.preemption && work->may_preempt && preempt_is_forbidden(&view, work);
 }
 
+/* Of those that run. */
+static int64_t lowest_precedence(struct world *w)
+{
+	if (w->lowest_known)
+		return w->lowest;
+	w->lowest_known = true;
+	w->lowest = INT64_MAX;
+	for (size_t i = 0; i < w->nrunning; i++) {
+		int64_t p = work_precedence(w->running[i]);
+
+		w->nlowest = p == w->lowest ? w->nlowest + 1 : p < w->lowest ? 1 : w->nlowest;
+		w->lowest = lower(w->lowest, p);
+	}
+	return w->lowest;
+}
+
+/* What runs, for who looks ahead or evicts: before the first of them in a pass. */
+static void gather(struct world *w, int64_t now_ms)
+{
+	if (w->backfill.gathered)
+		return;
+	backfill_gather(&w->backfill, now_ms, w->running, w->nrunning);
+	for (size_t i = 0; i < w->nrunning; i++)
+		count_on(w, w->running[i], now_ms);
+}
+
 /* Only for who has a reservation, else others would take the room, and would be evicted again. */
 static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
 {
@@ -305,11 +330,12 @@ static bool evict_for(struct world *w, struct work *work, int64_t now_ms, struct
 	size_t n;
 
 	if (!w->config.preemption || !work->may_preempt ||
-	    (w->lowest >= work_precedence(work) && !quota_is_own(work)) ||
+	    (lowest_precedence(w) >= work_precedence(work) && !quota_is_own(work)) ||
 	    w->backfill.n - w->backfill.nblocks == RESERVATIONS_ALL)
 		return false;
 	view.filter = &filter;
 	view.check = &p.check;
+	gather(w, now_ms);
 	n = preempt_plan(&view, work, &victims, &soon_ms);
 	for (size_t i = 0; soon_ms != TIME_UNKNOWN && i < w->nrunning; i++)
 		if (w->running[i]->ends_soon && w->running[i]->soon_pass != w->pass) {
@@ -337,9 +363,11 @@ static void reserve(struct world *w, struct work *work, int64_t now_ms)
 	bool evicts = work->why == WHY_PREEMPTING;
 
 	work->reservation = NULL;
-	if (w->config.backfill || evicts)
-		work->reservation = backfill_reserve(&w->backfill, w->space, work, now_ms,
-						     evicts ? RESERVATIONS_ALL : RESERVATIONS_MOST);
+	if (!w->config.backfill && !evicts)
+		return;
+	gather(w, now_ms);
+	work->reservation =
+		backfill_reserve(&w->backfill, w->space, work, now_ms, evicts ? RESERVATIONS_ALL : RESERVATIONS_MOST);
 }
 
 static void no_room(struct world *w, struct work *work, int64_t now_ms, struct decisions *d)
@@ -393,11 +421,6 @@ static void consider(struct world *w, struct work *work, int64_t now_ms, struct 
 
 /* ---- the pass ---- */
 
-static struct work *work_of(struct turn *t)
-{
-	return (struct work *)((char *)t - offsetof(struct work, turn));
-}
-
 struct old_ones {
 	struct work *items[BOOST_MOST];
 	size_t n;
@@ -410,7 +433,7 @@ static void find_old(void *arg, struct turn *first)
 	struct old_ones *old = arg;
 
 	for (struct turn *t = first; t && old->n < BOOST_MOST; t = t->next) {
-		struct work *work = work_of(t);
+		struct work *work = work_of_turn(t);
 
 		if (work->boosted || work_has_begun(work) || work->submitted_ms > old->before_ms)
 			return;
@@ -444,6 +467,8 @@ static void heed_blocks(struct world *w, int64_t now_ms)
 
 		if (b->end_ms <= now_ms)
 			continue;
+		if (b->gpus)
+			gather(w, now_ms);
 		backfill_block(&w->backfill, w->space, b);
 		w->next_ms = b->end_ms < w->next_ms ? b->end_ms : w->next_ms;
 	}
@@ -457,12 +482,7 @@ static void begin_pass(struct world *w, int64_t now_ms)
 	w->next_ms = TIME_UNKNOWN;
 	fair_now(w->fair, now_ms);
 	boost_the_old(w, now_ms);
-	backfill_begin(&w->backfill, w->space, now_ms, w->running, w->nrunning);
-	w->lowest = INT64_MAX;
-	for (size_t i = 0; i < w->nrunning; i++) {
-		w->lowest = lower(w->lowest, work_precedence(w->running[i]));
-		count_on(w, w->running[i], now_ms);
-	}
+	backfill_begin(&w->backfill, w->space);
 	world_bury(w);
 	heed_blocks(w, now_ms);
 	fair_walk_begin(w->fair);
@@ -488,7 +508,7 @@ void world_pass(struct world *w, const struct world_slice *slice, struct decisio
 		t = fair_walk_next(w->fair);
 		if (!t)
 			break;
-		consider(w, work_of(t), slice->now_ms, ret);
+		consider(w, work_of_turn(t), slice->now_ms, ret);
 		/* Looking ahead takes long, in vain most of all. */
 		if (w->backfill.searches > searches)
 			n = ASK_EVERY - 1;
@@ -514,6 +534,6 @@ void world_each_waiting(struct world *w, bool (*each)(void *arg, struct work *wo
 	w->passing = false;
 	fair_walk_begin(w->fair);
 	while ((t = fair_walk_next(w->fair)))
-		if (!each(arg, work_of(t), ++position))
+		if (!each(arg, work_of_turn(t), ++position))
 			return;
 }

@@ -603,3 +603,57 @@ TEST("world: who was held and is like others that wait says so when it is releas
 	CHECK_WHY(&l, "held", "0/1 nodes are available: 1 Insufficient nvidia.com/gpu.");
 	lab_done(&l);
 }
+
+#define MANY 10000
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* As a list of objects has them: 1, 10, 100, 1000, 10000, 1001 ... */
+static void add_by_name(struct lab *l)
+{
+	char **names = xcalloc(MANY, sizeof(*names));
+
+	for (int i = 0; i < MANY; i++)
+		names[i] = xasprintf("%d", i + 1);
+	qsort(names, MANY, sizeof(*names), by_text);
+	for (int i = 0; i < MANY; i++) {
+		int64_t number = 0;
+
+		str_int64(names[i], 1, MANY, &number);
+		add(l, &(struct job){ .name = names[i], .pods = 1, .gpus = 1, .pbs = true, .place = (uint64_t)number });
+		free(names[i]);
+	}
+	free(names);
+}
+
+TEST("world: who lines up looks at a few others, however long the line and in whatever order they are told")
+{
+	struct lab l = lab_new(1, 3);
+	struct fair *f = world_fair(l.w);
+	json_auto_t *low = sample_json("{'priority':-7}");
+	size_t steps;
+
+	add_by_name(&l);
+	CHECK_STR(pass(&l), "1 2 3");
+	CHECK(fair_steps(f) < 20 * MANY);
+	/* All of a queue move at once when its priority changes, and nobody looks for his place. */
+	world_queue(l.w, "urgent", NULL);
+	add(&l, &(struct job){ .name = "u", .pods = 1, .gpus = 1, .queue = "urgent" });
+	steps = fair_steps(f);
+	world_queue(l.w, "batch", low);
+	CHECK_INT(fair_steps(f), steps);
+	CHECK_INT(fair_waiting(f), MANY - 3 + 1);
+	CHECK_STR(pass(&l), "-1");
+	end(&l, "1");
+	CHECK_STR(pass(&l), "u");
+	/* Also who comes later, and who is told again, finds the list of the new rank. */
+	add(&l, &(struct job){ .name = "late", .pods = 1, .gpus = 1, .pbs = true, .place = 2 });
+	end(&l, "2");
+	CHECK_STR(pass(&l), "late");
+	end(&l, "u");
+	CHECK_STR(pass(&l), "4");
+	lab_done(&l);
+}
