@@ -225,15 +225,19 @@ TEST("a binding that fails is tried again later, and its room is not lost")
 {
 	struct cluster c = { .s = server_new() };
 	struct failing f = { .client = { &failing_ops, c.s.loop }, .fail = true };
+	int64_t began;
 
 	log_set_level(LOG_ERROR);
 	make_node(&c, "n", "{'cpu':'1','pods':'10'}");
 	f.real = c.client = client_local_new(c.s.api, &caller_system);
 	c.sched = sched_new(&f.client);
 	settle(&c);
+	began = clock_mono_ms();
 	make_pod(&c, "a", "");
 	settle(&c);
-	CHECK_INT(f.tries, 1);
+	CHECK(f.tries > 0);
+	/* Not at once, but on a slow machine that may be by now; words about it are a reason too. */
+	CHECK(f.tries <= 1 + (clock_mono_ms() - began) / 100);
 	f.fail = false;
 	for (int i = 0; i < 120 && streq(node_of(&c, "a"), "-"); i++) {
 		server_settle(&c.s);
