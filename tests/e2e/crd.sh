@@ -136,6 +136,30 @@ each() {
 	restarting
 	removing
 }
+# What examples/ has for other clusters is built in here: so in groups of other names.
+shipped() {
+	local f=$ROOT/examples/definitions.yaml
+
+	like "definitions.yaml: it opens with what it is and how to run it" "$(head -n 8 "$f" | tr '\n' '~')" '^# [A-Za-z].*~#   kubectl apply -f examples/definitions.yaml~'
+	like "definitions.yaml: all are taken" "$(sed 's/kubeflow\.org/kubeflow.example/; s/stoker\.dev/stoker.example/' "$f" | kubectl apply -f - | grep -c created)" '^5$'
+	kubectl wait crd --all --for=condition=Established --timeout=10s >/dev/null
+	kubectl create -f - >/dev/null <<-'END'
+		apiVersion: stoker.example/v1
+		kind: Queue
+		metadata: {name: q}
+		---
+		apiVersion: kubeflow.example/v1
+		kind: TFJob
+		metadata: {name: t}
+		spec: {runPolicy: {cleanPodPolicy: All}, tfReplicaSpecs: {Worker: {template: {spec: {containers: [{name: tensorflow}]}}}}}
+	END
+	is "definitions.yaml: a queue is open" "$(api GET /apis/stoker.example/v1/queues/q | field '.spec | [.enabled, .priority, .started]')" '[true,0,true]'
+	is "definitions.yaml: a job is kept as it is" "$(api GET /apis/kubeflow.example/v1/namespaces/default/tfjobs/t | field .spec)" \
+		'{"runPolicy":{"cleanPodPolicy":"All"},"tfReplicaSpecs":{"Worker":{"template":{"spec":{"containers":[{"name":"tensorflow"}]}}}}}'
+	like "definitions.yaml: a role must be right" "$(kubectl get tfjobs.kubeflow.example t -o json | jq '.spec.tfReplicaSpecs.Worker.restartPolicy = "Perhaps"' | kubectl replace -f - 2>&1)" 'restartPolicy: Unsupported value: "Perhaps"'
+}
+
 each_kubectl each
 refusing
+shipped
 done_testing

@@ -8,7 +8,7 @@ node_start main || exit 1
 manifest() { if [ "$1" = psgd.yaml ]; then "$ROOT/tools/demo-manifest" "$ROOT/build"; else cat "$1"; fi; }
 # ends FILE OBJECT CONDITION [SECONDS]
 ends() { ok "$1: ${2##*/} ends well" kubectl wait "$2" --for="condition=$3" --timeout="${4:-400}s"; }
-# Those of seed_kubeflow.sh and training.sh run there, and definitions are for servers that lack them.
+# Those of seed_kubeflow.sh, training.sh, operate.sh and crd.sh run there.
 for f in *.yaml; do
 	case $f in
 	tfjob-v1alpha2.yaml | pytorch-v1alpha1.yaml | operate.yaml | definitions.yaml) continue ;;
