@@ -25,12 +25,6 @@ static struct pbs_set indexes_of(const json_t *entry)
 	return set;
 }
 
-static void unite(struct pbs_set *a, const struct pbs_set *b)
-{
-	for (size_t i = 0; i < b->n; i++)
-		pbs_set_add(a, b->r[i].first, b->r[i].last);
-}
-
 static void view_read(struct view *v)
 {
 	const char *state;
@@ -41,7 +35,7 @@ static void view_read(struct view *v)
 		struct pbs_set set = { 0 };
 
 		pbs_element_read(json_string_value(text), &set);
-		unite(*state == 'C' ? &v->ended : &v->running, &set);
+		pbs_set_unite(*state == 'C' ? &v->ended : &v->running, &set);
 		pbs_set_done(&set);
 	}
 }
@@ -68,7 +62,7 @@ static int check_list(const struct view *v, struct err *e)
 	size_t i;
 	int r = 0;
 
-	unite(&left, &v->all);
+	pbs_set_unite(&left, &v->all);
 	json_array_foreach (json_object_get(v->spec, "elements"), i, entry) {
 		struct pbs_set set = indexes_of(entry);
 		size_t before = pbs_set_count(&left);

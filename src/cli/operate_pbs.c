@@ -21,7 +21,7 @@
 #include "client/far_kubelet.h"
 #include "control/mirror.h"
 #include "control/pbs.h"
-#include "control/pbs_pod.h"
+#include "control/pbs_order.h"
 #include "kinds/pbs_far.h"
 #include "loop/http.h"
 #include "loop/kubelet_run.h"

@@ -11,7 +11,7 @@
 #ifndef STOKER_CONTROL_PBS_ABROAD_H
 #define STOKER_CONTROL_PBS_ABROAD_H
 
-#include "control/pbs_pod.h"
+#include "control/pbs_order.h"
 #include "kinds/pbs_process.h"
 
 #define PBS_NODES_NOTE "stoker.dev/pbs-nodes" /* lines of the node file */

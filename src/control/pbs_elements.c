@@ -40,13 +40,7 @@ struct elements {
 	size_t npods;
 };
 
-/* ---- sets ---- */
-
-static void unite(struct pbs_set *a, const struct pbs_set *b)
-{
-	for (size_t i = 0; i < b->n; i++)
-		pbs_set_add(a, b->r[i].first, b->r[i].last);
-}
+/* ---- ends ---- */
 
 static struct outcome *outcome_of(struct elements *x, bool ran, int code)
 {
@@ -178,7 +172,7 @@ static void read_rest(struct elements *x)
 {
 	struct pbs_set units = { 0 };
 
-	unite(&x->rest, &x->request);
+	pbs_set_unite(&x->rest, &x->request);
 	for (size_t i = 0; i < x->noutcomes; i++)
 		pbs_set_subtract(&x->rest, &x->outcomes[i].set);
 	for (size_t i = 0; i < x->nunits; i++)
@@ -201,14 +195,14 @@ static void read_cancel(struct elements *x)
 	if (*elements)
 		pbs_element_read(elements, &x->cancel);
 	else
-		unite(&x->cancel, &x->request);
+		pbs_set_unite(&x->cancel, &x->request);
 	/* Of those that wait nobody needs to be told. */
-	unite(&spared, &x->rest);
+	pbs_set_unite(&spared, &x->rest);
 	pbs_set_subtract(&spared, &x->cancel);
 	pbs_set_subtract(&x->rest, &spared);
 	if (x->rest.n) {
 		o = outcome_of(x, x->w->v->set->cancel_code != PBS_NO_CODE, (int)x->w->v->set->cancel_code);
-		unite(&o->set, &x->rest);
+		pbs_set_unite(&o->set, &x->rest);
 	}
 	pbs_set_done(&x->rest);
 	x->rest = spared;
@@ -246,7 +240,7 @@ static void read_held(struct elements *x)
 		if (left <= 0)
 			continue;
 		pbs_element_read(jsonx_str(entry, "indexes"), &set);
-		unite(&x->held, &set);
+		pbs_set_unite(&x->held, &set);
 		pbs_set_done(&set);
 		pbs_again(x->w, left);
 	}
@@ -314,7 +308,7 @@ static void add_in_turn(struct elements *x, struct next *n)
 	int index = -1;
 
 	if (json_object_get(x->w->spec, "elements")) {
-		unite(&turns, &n->set);
+		pbs_set_unite(&turns, &n->set);
 		while (n->waiting < n->most && pbs_set_next(&turns, &index))
 			add_next(x, n, who_takes(x, index));
 		pbs_set_done(&turns);
@@ -352,7 +346,7 @@ static void choose(struct elements *x)
 	}
 	n.most = slots < PBS_WINDOW ? slots : PBS_WINDOW;
 	n.most = idle_most(x) < n.most ? idle_most(x) : n.most;
-	unite(&n.set, &x->rest);
+	pbs_set_unite(&n.set, &x->rest);
 	pbs_set_subtract(&n.set, &x->held);
 	if (x->w->may_start || x->w->stopped)
 		add_urgent(x, &n);
@@ -508,7 +502,7 @@ static bool all_held(const struct elements *x)
 	struct pbs_set rest = { 0 };
 	bool held;
 
-	unite(&rest, &x->rest);
+	pbs_set_unite(&rest, &x->rest);
 	pbs_set_subtract(&rest, &x->held);
 	held = !rest.n;
 	for (size_t i = 0; i < x->nunits; i++)

@@ -14,7 +14,7 @@
 #define STOKER_CONTROL_PBS_PLAN_H
 
 #include "control/pbs_depend.h"
-#include "control/pbs_pod.h"
+#include "control/pbs_order.h"
 #include "control/pbs_slots.h"
 
 #define PBS_CREATE_MOST 100 /* pods made for one job in a turn */

@@ -84,6 +84,12 @@ void pbs_set_drop(struct pbs_set *s, int first, int last)
 }
 
 /* Both are sorted, so one walk does. */
+void pbs_set_unite(struct pbs_set *a, const struct pbs_set *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		pbs_set_add(a, b->r[i].first, b->r[i].last);
+}
+
 void pbs_set_subtract(struct pbs_set *a, const struct pbs_set *b)
 {
 	struct pbs_set left = { 0 };

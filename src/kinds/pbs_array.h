@@ -30,6 +30,8 @@ size_t pbs_set_count(const struct pbs_set *s);
 bool pbs_set_has(const struct pbs_set *s, int index);
 void pbs_set_add(struct pbs_set *s, int first, int last);
 void pbs_set_drop(struct pbs_set *s, int first, int last);
+/* What is in b comes to a. */
+void pbs_set_unite(struct pbs_set *a, const struct pbs_set *b);
 /* What is in b goes from a. */
 void pbs_set_subtract(struct pbs_set *a, const struct pbs_set *b);
 /* Goes through the indexes: *pos starts at -1 and is the index; false at the end. */

@@ -106,12 +106,6 @@ json_t *pbs_element_view(const json_t *job, int index)
 	return view;
 }
 
-static void unite(struct pbs_set *a, const struct pbs_set *b)
-{
-	for (size_t i = 0; i < b->n; i++)
-		pbs_set_add(a, b->r[i].first, b->r[i].last);
-}
-
 void pbs_element_held(const json_t *spec, struct pbs_set *held)
 {
 	struct pbs_set set = { 0 };
@@ -119,13 +113,13 @@ void pbs_element_held(const json_t *spec, struct pbs_set *held)
 	size_t i;
 
 	pbs_element_read(jsonx_str(spec, "elementHold"), &set);
-	unite(held, &set);
+	pbs_set_unite(held, &set);
 	pbs_set_done(&set);
 	json_array_foreach (json_object_get(spec, "elements"), i, entry) {
 		if (streq(jsonx_str_or(entry, "hold", "n"), "n"))
 			continue;
 		set = indexes_of(entry);
-		unite(held, &set);
+		pbs_set_unite(held, &set);
 		pbs_set_done(&set);
 	}
 }
@@ -213,7 +207,7 @@ static void put(json_t *list, struct pbs_set *elements, json_t *fields)
 		if (!json_equal(bare, fields))
 			continue;
 		more = indexes_of(entry);
-		unite(elements, &more);
+		pbs_set_unite(elements, &more);
 		pbs_set_done(&more);
 		json_array_remove(list, i);
 		break;
@@ -230,12 +224,12 @@ static json_t *edit(const json_t *list, const struct pbs_set *elements, const st
 	json_t *entry;
 	size_t i;
 
-	unite(&rest, elements);
+	pbs_set_unite(&rest, elements);
 	json_array_foreach ((json_t *)list, i, entry) {
 		struct pbs_set others = indexes_of(entry);
 		struct pbs_set some = { 0 };
 
-		unite(&some, &others);
+		pbs_set_unite(&some, &others);
 		pbs_set_subtract(&others, elements);
 		pbs_set_subtract(&some, &others);
 		pbs_set_subtract(&rest, &some);

@@ -191,7 +191,7 @@ static void gates_update(const json_t *spec, const json_t *old, const struct pat
 				       jsonx_str_or(gate, "name", ""));
 }
 
-/* A PBS job may be given more time while it runs; api/pbs_pod.c sees to who gives it. */
+/* A PBS job may be given more time while it runs; api/pbs_pod_rules.c sees to who gives it. */
 static bool is_pbs(const json_t *pod)
 {
 	json_t *owner;

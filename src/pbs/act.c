@@ -29,15 +29,8 @@ static void read_set(const char *text, struct pbs_set *s)
 
 	if (!text || !*text || pbs_array_parse(text, &more, &slots, &e) < 0)
 		return;
-	for (size_t i = 0; i < more.n; i++)
-		pbs_set_add(s, more.r[i].first, more.r[i].last);
+	pbs_set_unite(s, &more);
 	pbs_set_done(&more);
-}
-
-static void drop_all(struct pbs_set *s, const struct pbs_set *less)
-{
-	for (size_t i = 0; i < less->n; i++)
-		pbs_set_drop(s, less->r[i].first, less->r[i].last);
 }
 
 static json_t *set_json(struct pbs_set *s)
@@ -64,7 +57,7 @@ json_t *act_set_without(const char *text, const struct pbs_set *less)
 	struct pbs_set s = { 0 };
 
 	read_set(text, &s);
-	drop_all(&s, less);
+	pbs_set_subtract(&s, less);
 	return set_json(&s);
 }
 
@@ -92,7 +85,7 @@ static char elements_state(const json_t *job, const struct pbs_set *elements)
 	for (i = 0; i < elements->n; i++)
 		pbs_set_add(&left, elements->r[i].first, elements->r[i].last);
 	ended_set(job, &ended);
-	drop_all(&left, &ended);
+	pbs_set_subtract(&left, &ended);
 	if (!left.n)
 		state = 'C';
 	else if (state == 'R' || state == 'E') /* the array's; these may still wait */
@@ -112,10 +105,9 @@ static void keep_known(struct act_target *t)
 	struct pbs_set strange = { 0 };
 
 	read_set(jsonx_str(t->job, "spec.array.request"), &all);
-	for (size_t i = 0; i < t->elements.n; i++)
-		pbs_set_add(&strange, t->elements.r[i].first, t->elements.r[i].last);
-	drop_all(&strange, &all);
-	drop_all(&t->elements, &strange);
+	pbs_set_unite(&strange, &t->elements);
+	pbs_set_subtract(&strange, &all);
+	pbs_set_subtract(&t->elements, &strange);
 	pbs_set_done(&all);
 	pbs_set_done(&strange);
 }
@@ -154,6 +146,14 @@ void act_change_elements(const struct act_target *t, const struct pbs_set *eleme
 	json_object_set_new(spec, "elements", pbs_element_change(list, elements, changes));
 }
 
+void act_change(const struct act_target *t, const json_t *changes, json_t *spec)
+{
+	if (t->some)
+		act_change_elements(t, &t->elements, changes, spec);
+	else
+		json_object_update(spec, (json_t *)changes);
+}
+
 struct pbs_set act_running(const struct act_target *t)
 {
 	struct pbs_set set = { 0 };
@@ -166,8 +166,8 @@ struct pbs_set act_running(const struct act_target *t)
 		if (strchr("RSE", *jsonx_str_or(v, "state", "R")) && (!t->some || pbs_set_has(&t->elements, index)))
 			pbs_set_add(&set, index, index);
 	}
-	for (i = 0; !set.n && i < t->elements.n; i++)
-		pbs_set_add(&set, t->elements.r[i].first, t->elements.r[i].last);
+	if (!set.n)
+		pbs_set_unite(&set, &t->elements);
 	return set;
 }
 

@@ -46,6 +46,8 @@ void act_target_done(struct act_target *t);
 /* The set in a text, joined with another or without it; NULL text is the empty set. */
 json_t *act_set_with(const char *text, const struct pbs_set *more);
 json_t *act_set_without(const char *text, const struct pbs_set *less);
+/* Adds fields to a patch of the spec: of the job, or of the elements that are meant. */
+void act_change(const struct act_target *t, const json_t *changes, json_t *spec);
 /* Adds to a patch of the spec that these elements have other fields than their array: a merge patch of them. */
 void act_change_elements(const struct act_target *t, const struct pbs_set *elements, const json_t *changes,
 			 json_t *spec);

@@ -19,7 +19,7 @@
 #include "pbs/about.h"
 #include "pbs/dsh_far.h"
 #include "pbs/dsh_plan.h"
-#include "pbs/job_pod.h"
+#include "pbs/own_job.h"
 
 #define JOB_CONTAINER "job"
 #define TOKEN         "/var/run/secrets/kubernetes.io/serviceaccount/token"

@@ -19,10 +19,7 @@ int move_plan(const struct act *a, const struct act_target *t, json_t *spec, str
 	json_auto_t *changes = json_pack("{s:o}", "queue", jsonx_string(a->arg));
 
 	(void)e;
-	if (t->some)
-		act_change_elements(t, &t->elements, changes, spec);
-	else
-		json_object_update(spec, changes);
+	act_change(t, changes, spec);
 	return 0;
 }
 

@@ -37,10 +37,7 @@ int run_plan(const struct act *a, const struct act_target *t, json_t *spec, stru
 		json_pack("{s:b, s:o}", "runNow", 1, "runHosts", a->arg ? hosts_of(a->arg) : json_null());
 
 	(void)e;
-	if (t->some)
-		act_change_elements(t, &t->elements, changes, spec);
-	else
-		json_object_update(spec, changes);
+	act_change(t, changes, spec);
 	return 0;
 }
 

@@ -29,7 +29,7 @@
 #include "kinds/pbs_far.h"
 #include "pbs/about.h"
 #include "pbs/docker_plan.h"
-#include "pbs/job_pod.h"
+#include "pbs/own_job.h"
 
 #define ENV_FILE_MAX  (1024u * 1024)
 #define LOOK_FIRST_MS 10

@@ -177,8 +177,7 @@ static void follow_outcome(struct look *l, const char *outcome, const char *inde
 	pbs_set_subtract(&fresh, &l->seen->done);
 	while (pbs_set_next(&fresh, &index))
 		end_element(l, index, outcome);
-	for (size_t i = 0; i < fresh.n; i++)
-		pbs_set_add(&l->seen->done, fresh.r[i].first, fresh.r[i].last);
+	pbs_set_unite(&l->seen->done, &fresh);
 	pbs_set_done(&fresh);
 }
 

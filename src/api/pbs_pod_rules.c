@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pbs_pod.c - pods of PBS jobs: processes of the machine itself, and containers inside such a job
+/* pbs_pod_rules.c - pods of PBS jobs: processes of the machine itself, and containers inside such a job
  *
  * The controller, the scheduler and the node go by what a pod of a job says about itself, and the job's owner may write
  * pods.  So what it says is the server's word: whose wish changes it goes by the PBSJob, where wishes are looked at.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* job_pod.h - the pods of the job that a command was called in: startdocker's and pbsdsh's way to them */
-#ifndef STOKER_PBS_JOB_POD_H
-#define STOKER_PBS_JOB_POD_H
+/* own_job.h - the pods of the job that a command was called in: startdocker's and pbsdsh's way to them */
+#ifndef STOKER_PBS_OWN_JOB_H
+#define STOKER_PBS_OWN_JOB_H
 
 #include "pbs/pbs.h"
 

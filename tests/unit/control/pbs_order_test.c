@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Pods of PBS jobs. */
-#include "control/pbs_pod.h"
+#include "control/pbs_order.h"
 
 #include "base/jsonx.h"
 #include "base/mem.h"

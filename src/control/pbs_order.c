@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pbs_pod.c - see pbs_pod.h
+/* pbs_order.c - see pbs_order.h
  *
  * A job without an image is a process of the host: the pod asks for room, and everything else the node takes from the
  * PBSJob.  A job with an image is an ordinary container; its script comes as a file made from an annotation.
  */
-#include "control/pbs_pod.h"
+#include "control/pbs_order.h"
 
 #include "base/jsonx.h"
 #include "base/limits.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* job_pod.c - see job_pod.h */
-#include "pbs/job_pod.h"
+/* own_job.c - see own_job.h */
+#include "pbs/own_job.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* pbs_pod.h - the pods of a PBS job: one for each node that it asks for, a gang if they are several; pure
+/* pbs_order.h - the pods of a PBS job: one for each node that it asks for, a gang if they are several; pure
  *
  *	name        JOB-K (JOB-INDEX-K of an element), -rN behind it from the second run on; K = 0 has the script
  *	labels      stoker.dev/pbsjob, /pbs-rank K, /pbs-index, /queue
@@ -8,8 +8,8 @@
  *	            stoker.dev/place SECONDS/NUMBER/INDEX, /priority, /run-now, /rerun: for the scheduler
  *(sched/pod_work.h)
  */
-#ifndef STOKER_CONTROL_PBS_POD_H
-#define STOKER_CONTROL_PBS_POD_H
+#ifndef STOKER_CONTROL_PBS_ORDER_H
+#define STOKER_CONTROL_PBS_ORDER_H
 
 #include "control/pod_facts.h"
 #include "kinds/pbs_id.h"
