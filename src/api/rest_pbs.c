@@ -18,8 +18,9 @@
 #include "kinds/pbs_id.h"
 
 #define PIECE_BYTES (256 * 1024)
-#define PIECE_MS    8  /* well within STALL_BUDGET_MS */
-#define LOOK_EVERY  64 /* items between two looks at the clock */
+#define PIECE_MS    8    /* well within STALL_BUDGET_MS */
+#define LOOK_EVERY  64   /* items between two looks at the clock */
+#define LIVE_MOST   2000 /* lines with comments of the moment: 20 ms; who lists more reads the first ones */
 
 /* One of ids=. */
 struct wanted {
@@ -37,6 +38,7 @@ struct listing {
 	bool streaming, full, any;
 	bool elements, all_users, asked_ids, live;
 	const char *users, *queues, *states; /* or NULL */
+	size_t lines;                        /* so far */
 	struct wanted *ids;
 	size_t nids, at, ids_cap;
 	/* The last row dealt with, */
@@ -156,7 +158,7 @@ static void add_item(struct listing *l, struct pbs_row *r, int index)
 			      .kubelet = l->x->rest->kubelet,
 			      .scheduler = l->x->rest->scheduler,
 			      .caller = l->x->req.caller,
-			      .live = l->full || l->live,
+			      .live = l->full || (l->live && l->lines++ < LIVE_MOST),
 			      .row = r,
 			      .elements = &l->el,
 			      .index = index,
