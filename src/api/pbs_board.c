@@ -3,6 +3,9 @@
  *
  * New jobs have the highest number, so a row is put at the end of the order and found there by halving; one that goes
  * closes the gap, which for a hundred thousand jobs moves less than a megabyte.
+ *
+ * At the start the jobs are read a few at a time, so that whoever asks for something else need not wait; who asks for
+ * them has the rest read at once.  What is written meanwhile is told like any other change, and not read.
  */
 #include "api/pbs_board.h"
 
@@ -17,7 +20,10 @@ struct pbs_board {
 	struct api *api;
 	struct stored_kind kind;
 	struct store_subscriber sub;
-	bool loaded;
+	bool loading, loaded;
+	int64_t since;               /* loading: what is newer is told */
+	char *after_ns, *after_name; /* and where it goes on, or NULL */
+	struct loop_hook more;
 	struct pbs_row **rows; /* by (sequence, serial) */
 	size_t n, cap;
 	uint64_t serial;
@@ -25,7 +31,10 @@ struct pbs_board {
 	struct map users;   /* owner -> int64_t, jobs that have not ended */
 };
 
+#define STEP_JOBS 128 /* read in a turn; each is some 15 us */
+
 static void on_changes(void *arg, const struct change *changes, size_t n);
+static void on_more(void *arg);
 
 struct pbs_board *pbs_board_new(struct api *api)
 {
@@ -33,7 +42,8 @@ struct pbs_board *pbs_board_new(struct api *api)
 
 	*b = (struct pbs_board){ .api = api,
 				 .kind = { .group = "stoker.dev", .version = "v1", .plural = "pbsjobs" },
-				 .sub = { .fn = on_changes, .arg = b } };
+				 .sub = { .fn = on_changes, .arg = b },
+				 .more = { .run = on_more, .arg = b, .phase = LOOP_WORK } };
 	map_init(&b->by_name, NULL);
 	map_init(&b->users, free);
 	return b;
@@ -41,8 +51,11 @@ struct pbs_board *pbs_board_new(struct api *api)
 
 void pbs_board_free(struct pbs_board *b)
 {
-	if (b->loaded)
+	if (b->loading || b->loaded)
 		store_unsubscribe(api_store(b->api), &b->sub);
+	loop_unschedule(api_loop(b->api), &b->more);
+	free(b->after_ns);
+	free(b->after_name);
 	for (size_t i = 0; i < b->n; i++)
 		pbs_row_free(b->rows[i]);
 	free(b->rows);
@@ -63,6 +76,8 @@ size_t pbs_board_count(const struct pbs_board *b)
 
 /* ---- the order ---- */
 
+static void load_all(struct pbs_board *b);
+
 /* Where the first row is that is not before this place. */
 static size_t place_of(const struct pbs_board *b, int64_t sequence, uint64_t serial)
 {
@@ -80,17 +95,20 @@ static size_t place_of(const struct pbs_board *b, int64_t sequence, uint64_t ser
 	return low;
 }
 
-struct pbs_row *pbs_board_find(const struct pbs_board *b, int64_t sequence)
+struct pbs_row *pbs_board_find(struct pbs_board *b, int64_t sequence)
 {
-	size_t i = place_of(b, sequence, 0);
+	size_t i;
 
+	load_all(b);
+	i = place_of(b, sequence, 0);
 	return i < b->n && b->rows[i]->sequence == sequence ? b->rows[i] : NULL;
 }
 
-struct pbs_row *pbs_board_after(const struct pbs_board *b, int64_t sequence, uint64_t serial, size_t *hint)
+struct pbs_row *pbs_board_after(struct pbs_board *b, int64_t sequence, uint64_t serial, size_t *hint)
 {
 	size_t i = *hint + 1;
 
+	load_all(b);
 	if (*hint >= b->n || b->rows[*hint]->sequence != sequence || b->rows[*hint]->serial != serial)
 		i = place_of(b, sequence, serial + 1);
 	*hint = i;
@@ -114,16 +132,30 @@ static void count_user(struct pbs_board *b, const struct pbs_row *r, int sign)
 		map_remove(&b->users, r->owner);
 }
 
-int64_t pbs_board_jobs_of(const struct pbs_board *b, const char *owner)
+int64_t pbs_board_jobs_of(struct pbs_board *b, const char *owner)
 {
-	const int64_t *n = map_find(&b->users, owner);
+	const int64_t *n;
 
+	load_all(b);
+	n = map_find(&b->users, owner);
 	return n ? *n : 0;
+}
+
+/* Where a row is.  Before all are there they are in no order, and it is one of the last. */
+static size_t index_of(const struct pbs_board *b, const struct pbs_row *r)
+{
+	size_t i = b->n;
+
+	if (b->loaded)
+		return place_of(b, r->sequence, r->serial);
+	while (b->rows[--i] != r)
+		;
+	return i;
 }
 
 static void take_out(struct pbs_board *b, const char *key, struct pbs_row *r)
 {
-	size_t i = place_of(b, r->sequence, r->serial);
+	size_t i = index_of(b, r);
 
 	memmove(&b->rows[i], &b->rows[i + 1], (b->n - i - 1) * sizeof(*b->rows));
 	b->n--;
@@ -149,7 +181,7 @@ static void put_in(struct pbs_board *b, const char *key, struct pbs_row *r)
 static void put_over(struct pbs_board *b, const char *key, struct pbs_row *old, struct pbs_row *r)
 {
 	r->serial = old->serial;
-	b->rows[place_of(b, old->sequence, old->serial)] = r;
+	b->rows[index_of(b, old)] = r;
 	map_set(&b->by_name, key, r);
 	count_user(b, old, -1);
 	count_user(b, r, 1);
@@ -185,21 +217,36 @@ static void on_changes(void *arg, const struct change *changes, size_t n)
 
 /* ---- the start ---- */
 
-struct loading {
+struct step {
 	struct pbs_board *b;
-	struct err *e;
+	size_t left;
+	bool stopped;
 };
 
 static bool on_job(void *arg, const struct record *rec)
 {
-	struct loading *l = arg;
-	json_auto_t *obj = NULL;
+	struct step *st = arg;
+	struct pbs_board *b = st->b;
 	struct change c = { .rv = rec->rv, .kind = rec->kind, .ns = rec->ns, .name = rec->name };
+	json_auto_t *obj = NULL;
+	struct err e = ERR_INIT;
 
-	if (object_parse(rec->body, &obj, l->e) < 0)
+	if (!st->left--) {
+		st->stopped = true;
 		return false;
+	}
+	free(b->after_ns);
+	free(b->after_name);
+	b->after_ns = xstrdup(rec->ns);
+	b->after_name = xstrdup(rec->name);
+	if (rec->rv > b->since)
+		return true;
+	if (object_parse(rec->body, &obj, &e) < 0) {
+		log_error("read PBS job %s/%s: %s, ignoring", rec->ns, rec->name, e.text);
+		return true;
+	}
 	c.obj = obj;
-	take_change(l->b, &c);
+	take_change(b, &c);
 	return true;
 }
 
@@ -213,19 +260,55 @@ static int by_number(const void *a, const void *b)
 	return x->serial < y->serial ? -1 : x->serial > y->serial;
 }
 
-int pbs_board_load(struct pbs_board *b, struct err *e)
+static void end_loading(struct pbs_board *b)
 {
-	struct loading l = { b, e };
-	struct store_range all = { 0 };
-
-	if (stored_resolve(b->api, &b->kind, e) < 0)
-		return -1;
-	all.kind = b->kind.number;
-	if (store_list(api_store(b->api), &all, on_job, &l, e) < 0 || e->kind != ERR_NONE)
-		return -1;
 	if (b->n) /* they came in the order of their names */
 		qsort(b->rows, b->n, sizeof(*b->rows), by_number);
-	store_subscribe(api_store(b->api), &b->sub);
+	free(b->after_ns);
+	free(b->after_name);
+	b->after_ns = b->after_name = NULL;
+	b->loading = false;
 	b->loaded = true;
+}
+
+static void load(struct pbs_board *b, size_t most)
+{
+	struct step st = { .b = b, .left = most };
+	auto_free char *ns = b->after_ns ? xstrdup(b->after_ns) : NULL;
+	auto_free char *name = b->after_name ? xstrdup(b->after_name) : NULL;
+	struct store_range range = { .kind = b->kind.number, .after_ns = ns, .after_name = name };
+	struct err e = ERR_INIT;
+
+	if (store_list(api_store(b->api), &range, on_job, &st, &e) < 0)
+		log_error("read PBS jobs: %s, ignoring", e.text);
+	if (!st.stopped)
+		end_loading(b);
+}
+
+static void load_all(struct pbs_board *b)
+{
+	if (b->loading)
+		load(b, SIZE_MAX);
+}
+
+/* What this turn has written may still be undone. */
+static void on_more(void *arg)
+{
+	struct pbs_board *b = arg;
+
+	if (b->loading && !store_dirty(api_store(b->api)))
+		load(b, STEP_JOBS);
+	if (b->loading)
+		loop_schedule(api_loop(b->api), &b->more);
+}
+
+int pbs_board_load(struct pbs_board *b, struct err *e)
+{
+	if (stored_resolve(b->api, &b->kind, e) < 0)
+		return -1;
+	b->since = store_revision(api_store(b->api));
+	store_subscribe(api_store(b->api), &b->sub);
+	b->loading = true;
+	loop_schedule(api_loop(b->api), &b->more);
 	return 0;
 }

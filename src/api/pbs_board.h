@@ -64,15 +64,17 @@ struct pbs_view {
 struct pbs_board;
 struct pbs_board *pbs_board_new(struct api *api);
 void pbs_board_free(struct pbs_board *b);
+/* Begins to read them, a few a turn. */
 int pbs_board_load(struct pbs_board *b, struct err *e);
+/* All are there.  Who cannot wait until they are asks all the same: then the rest is read at once. */
 bool pbs_board_loaded(const struct pbs_board *b);
 /* Borrowed until the turn ends; NULL if there is none. */
-struct pbs_row *pbs_board_find(const struct pbs_board *b, int64_t sequence);
+struct pbs_row *pbs_board_find(struct pbs_board *b, int64_t sequence);
 /* The first behind this place in the order; (-1, 0) for the very first.  *hint is where it was, and where to look first
  * the next time; 0 at the beginning. */
-struct pbs_row *pbs_board_after(const struct pbs_board *b, int64_t sequence, uint64_t serial, size_t *hint);
+struct pbs_row *pbs_board_after(struct pbs_board *b, int64_t sequence, uint64_t serial, size_t *hint);
 /* Jobs of a user that have not ended. */
-int64_t pbs_board_jobs_of(const struct pbs_board *b, const char *owner);
+int64_t pbs_board_jobs_of(struct pbs_board *b, const char *owner);
 size_t pbs_board_count(const struct pbs_board *b);
 
 /* --- pbs_row.c --- */

@@ -38,6 +38,7 @@ struct pbs_machine {
 struct pbs {
 	struct api *api;
 	struct pbs_board *board;
+	bool started; /* the bootstrap is over */
 	struct turn_guard guard;
 	struct stored_kind server_kind, node_kind, job_kind;
 	json_t *settings; /* PBSServer's spec, or NULL: to be read */

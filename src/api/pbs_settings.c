@@ -218,6 +218,7 @@ int pbs_start(struct pbs *p, struct err *e)
 {
 	if (pbs_board_load(p->board, e) < 0)
 		return err_prefix(e, "reading PBS jobs");
+	p->started = true;
 	return keep_roles(p->api, e);
 }
 
@@ -267,7 +268,7 @@ void pbs_server_written(struct api *api, const json_t *obj, const json_t *old)
 	if (json_is_integer(next) && !jsonx_equal(next, jsonx_at(old, "spec.nextJobNumber")) &&
 	    pbs_number_set(api, json_integer_value(next), &e) < 0)
 		log_warn("set the number of the next PBS job: %s, ignoring", e.text);
-	if (!pbs_board_loaded(p->board))
+	if (!p->started)
 		return; /* the bootstrap: pbs_start() follows */
 	if (keep_roles(api, &e) < 0)
 		log_warn("keep the roles of PBS managers and operators: %s, ignoring", e.text);

@@ -294,6 +294,11 @@ static void step(void *arg)
 	struct listing *l = arg;
 	struct http_request *http = l->x->http;
 
+	/* Right after a start: its jobs are being read, and others are to be served meanwhile. */
+	if (!pbs_board_loaded(l->board)) {
+		loop_schedule(api_loop(l->api), &l->more);
+		return;
+	}
 	if (make_piece(l)) {
 		finish(l);
 		return;
