@@ -7,7 +7,7 @@
 
 #define SEEDS       4
 #define STEPS       500
-#define PATIENCE_MS 60000
+#define PATIENCE_MS 120000
 #define REST_MS     700 /* longer than changes are left to gather */
 #define REST_LOOKS  20  /* for times that have come; who turns in circles looks at each of a thousand turns */
 

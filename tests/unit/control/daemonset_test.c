@@ -10,7 +10,7 @@
 #include "sched/sched.h"
 
 #define SETS        "apps/v1/daemonsets"
-#define PATIENCE_MS 20000
+#define PATIENCE_MS 120000
 
 struct cluster {
 	struct server s;

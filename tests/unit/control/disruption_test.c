@@ -8,7 +8,7 @@
 #include "control/share.h"
 
 #define BUDGETS     "policy/v1/poddisruptionbudgets"
-#define PATIENCE_MS 20000
+#define PATIENCE_MS 120000
 
 TEST("a share is a number or a percentage")
 {

@@ -14,7 +14,7 @@
 #include "node/node.h"
 #include "sched/sched.h"
 
-#define PATIENCE_MS 30000
+#define PATIENCE_MS 120000
 
 struct cluster {
 	struct server s;

@@ -11,7 +11,7 @@
 #include "kinds/placement.h"
 
 #define LEASES      "coordination.k8s.io/v1/leases"
-#define PATIENCE_MS 20000
+#define PATIENCE_MS 120000
 
 struct cluster {
 	struct server s;

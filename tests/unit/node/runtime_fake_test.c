@@ -84,11 +84,11 @@ TEST("fake containers go on and end while no server is there")
 	if (!bench_open(&b, "fake"))
 		return;
 	runs = fake_run(&b, NULL, NULL, NULL, NULL);
-	ends = fake_run(&b, "stoker.dev/fake-seconds", "0.3", "stoker.dev/fake-exit-code", "8");
+	ends = fake_run(&b, "stoker.dev/fake-seconds", "1", "stoker.dev/fake-exit-code", "8");
 	CHECK(bench_wait(&b, &runs->dones, 1, 10) && bench_wait(&b, &ends->dones, 1, 10));
 	runtime_free(b.runtime);
 	b.runtime = NULL;
-	usleep(400000);
+	usleep(1100000);
 	if (bench_restart(&b)) {
 		CHECK_INT(b.found_running, 1);
 		CHECK_INT(b.found_ended, 1);

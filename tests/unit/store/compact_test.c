@@ -181,7 +181,8 @@ TEST("a compaction that cannot be committed is as if it had not been")
 		util_put(&f, f.pods, "a", "x", "v");
 	util_turn(&f);
 	f.s->config.history_rows = 10;
-	compact_step(f.s);
+	while (compact_step(f.s)) /* one, unless it takes too long */
+		;
 	CHECK_INT(store_oldest(f.s), 90);
 	vfs_fail(f.s->vfs, &(struct store_fail){ .writes = true, .after = 1, .code = SQLITE_FULL });
 	util_turn(&f);
@@ -190,6 +191,8 @@ TEST("a compaction that cannot be committed is as if it had not been")
 	vfs_fail(f.s->vfs, &(struct store_fail){ 0 });
 	f.s->full_timer.fire(f.s);
 	util_turn(&f);
+	while (f.s->compact_hook.queued)
+		util_turn(&f);
 	CHECK_INT(store_oldest(f.s), 90);
 	util_done(&f);
 }
