@@ -225,7 +225,7 @@ k delete pod full-stop >/dev/null
 is "and is stopped by it" "$(cat "$H/signal")" USR1
 
 # ---- an image from a changed container ----
-ok "a pod runs that changes its files" eventually 60 k exec changed -- test -s /v/f
+ok "a pod runs that changes its files" eventually 60 k exec changed -- sh -c '[ -s /v/f ]'
 like "commit makes one" "$("$STOKER" image commit changed made:1 --data "$T/main/data" --socket "$SOCKET" -q 2>&1)" '^sha256:[0-9a-f]{64} docker.io/library/made:1$'
 pod committed made:1 "imagePullPolicy: Always, $(sh 'cat /made; echo $OF; ls /v 2>/dev/null | grep -c .; true')" | create
 is "its changes are in it, its volumes are not, and no registry is asked" "$(says committed)" "made
