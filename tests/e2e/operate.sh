@@ -13,7 +13,7 @@ LIST=job,cronjob,garbagecollector
 declare -A OP
 operator() {
 	cat "$T/op-$1.err" >>"$T/op-all.err" 2>/dev/null
-	"$STOKER" operate --controllers $LIST --lease-duration 3s >"$T/op-$1.out" 2>"$T/op-$1.err" &
+	"$STOKER" operate --controllers $LIST --lease-duration 5s >"$T/op-$1.out" 2>"$T/op-$1.err" &
 	OP[$1]=$!
 	PIDS+=("${OP[$1]}")
 }

@@ -308,7 +308,7 @@ server_stop
 
 # --- the controllers in a process of their own ---
 node_start outside --controllers '*,-tfjob,-pytorchjob,-mpijob'
-"$STOKER" operate --controllers tfjob,pytorchjob --lease-duration 3s >"$T/op.out" 2>"$T/op.err" &
+"$STOKER" operate --controllers tfjob,pytorchjob --lease-duration 15s >"$T/op.out" 2>"$T/op.err" &
 OPERATOR=$!
 PIDS+=($OPERATOR)
 { tfjob_old out-tf 0; echo ---; torchjob out-torch 0; } | kubectl apply -f - >/dev/null
@@ -320,7 +320,7 @@ kill "$OPERATOR"
 wait "$OPERATOR" 2>/dev/null
 kubectl apply -f "$ROOT/examples/operate.yaml" >/dev/null
 kubectl delete deployment -n kube-system stoker-operate >/dev/null
-"$STOKER" operate --controllers tfjob,mpijob --lease-duration 3s --as system:serviceaccount:kube-system:stoker-operate >"$T/op.out" 2>"$T/op.err" &
+"$STOKER" operate --controllers tfjob,mpijob --lease-duration 15s --as system:serviceaccount:kube-system:stoker-operate >"$T/op.out" 2>"$T/op.err" &
 PIDS+=($!)
 # What an ordinary account makes may not mount this machine's directories.
 mpijob out-mpi | sed -E 's/ volumes: \[[^]]*\],//; s/ volumeMounts: \[[^]]*\],//' | kubectl apply -f - >/dev/null
