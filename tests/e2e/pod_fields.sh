@@ -116,7 +116,7 @@ kubectl apply -f - >"$T/applied" <<-END
 			'cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us /sys/fs/cgroup/cpu.max 2>/dev/null | head -1
 			 cat /sys/fs/cgroup/memory/memory.limit_in_bytes /sys/fs/cgroup/memory.max 2>/dev/null
 			 df --output=size -B1 /dev/shm | tail -1
-			 said=$( (for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do sleep 30 >/dev/null 2>/dev/null & done; wait) 2>&1); echo "$said" | grep -ci "fork"'
+			 said=$( (for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do sleep 30 >/dev/null 2>/dev/null & done; wait) 2>&1); case $said in *[Ff]ork*) echo 1 ;; esac'
 		pod large '' 'resources: {requests: {cpu: 250m, memory: 1Mi}},' \
 			'cat /sys/fs/cgroup/cpu/cpu.shares /sys/fs/cgroup/cpu.weight 2>/dev/null; df --output=size -B1 /dev/shm | tail -1'
 		pod pair 'initContainers: [{name: i, image: host, resources: {limits: {memory: 8Mi}}, command: [sh, -c, "echo both >/dev/shm/x"]}],' \
