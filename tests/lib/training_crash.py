@@ -201,7 +201,7 @@ class Story:
         trap = Trap(self.world, {job.name: list(phases) for job, (_, phases) in zip(jobs, wanted)}, kill)
         trap.set()
         open_jobs, new = [], list(jobs)
-        end = time.monotonic() + PATIENCE_S
+        end = time.monotonic() + PATIENCE_S * 4
         while (open_jobs or new) and time.monotonic() < end:
             try:
                 if new and len(open_jobs) < at_once:
