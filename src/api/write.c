@@ -341,13 +341,25 @@ static int finish_over(struct api *api, struct api_request *req, json_t *old, js
 	return write_store(api, req, old, obj, 200, ret, e);
 }
 
+/* In a patch it is a field like others, one that may not change; in a whole object it says which is meant. */
+static int check_patched_uid(const struct api_request *req, const json_t *obj, const json_t *old, struct err *e)
+{
+	const char *uid = jsonx_str_or(obj, "metadata.uid", "");
+
+	if (req->verb != VERB_PATCH || req->patch == PATCH_APPLY || !*uid ||
+	    str_same(uid, jsonx_str(old, "metadata.uid")))
+		return 0;
+	return err_cause(e, CAUSE_INVALID, "metadata.uid", "Invalid value: \"%.80s\": field is immutable", uid);
+}
+
 int write_over(struct api *api, struct api_request *req, json_t *old, json_t *obj, bool applied, struct api_result *ret,
 	       struct err *e)
 {
 	const struct kind *k = req->kind;
 	json_auto_t *before = object_for_version(k, json_incref(old));
 
-	if (write_check_version(req, obj, old, e) < 0 || object_stamp_old(k, obj, before, req->ns, req->name, e) < 0)
+	if (write_check_version(req, obj, old, e) < 0 || check_patched_uid(req, obj, before, e) < 0 ||
+	    object_stamp_old(k, obj, before, req->ns, req->name, e) < 0)
 		return -1;
 	keep_other_part(req, obj, before);
 	if (!json_object_get(json_object_get(obj, "metadata"), "managedFields") &&

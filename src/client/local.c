@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "client/client.h"
+#include "client/status.h"
 
 struct local_client {
 	struct client base;
@@ -54,8 +55,10 @@ static struct call *call_new(client_done *done, void *arg)
 
 static void call_fail(struct call *c, const struct err *e)
 {
-	if (e->kind != ERR_NONE)
-		c->failed = xmemdup(e, sizeof(*e));
+	if (e->kind == ERR_NONE)
+		return;
+	c->failed = xmemdup(e, sizeof(*e));
+	client_status_settle(c->failed);
 }
 
 static const struct kind *find_kind(struct local_client *l, const struct ref *ref, struct err *e)

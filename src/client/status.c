@@ -29,7 +29,15 @@ int client_status_error(const json_t *doc, int code, struct err *e)
 		text ? text : "the server answered with an error and no explanation");
 	e->retry_after = (int)jsonx_int_or(doc, "details.retryAfterSeconds", 0);
 	add_causes(doc, e);
+	client_status_settle(e);
 	return -1;
+}
+
+void client_status_settle(struct err *e)
+{
+	for (unsigned i = 0; e->kind == ERR_INVALID && i < e->ncauses && i < ERR_MAX_CAUSES; i++)
+		if (streq(err_cause_field(e, i), "metadata.uid"))
+			e->kind = ERR_CONFLICT;
 }
 
 int client_status_plain(int code, struct err *e)

@@ -65,7 +65,7 @@ TEST("a patch that cannot be done changes nothing")
 		{ PATCH_JSON, "m", "[{'op':'test','path':'/data/a','value':'9'}]", 422 },
 		{ PATCH_JSON, "m", "[{'op':'replace','path':'','value':7}]", 400 },
 		{ PATCH_MERGE, "m", "{'metadata':{'name':'other'}}", 400 },
-		{ PATCH_MERGE, "m", "{'metadata':{'uid':'other'}}", 409 },
+		{ PATCH_MERGE, "m", "{'metadata':{'uid':'other'}}", 422 },
 		{ PATCH_MERGE, "m", "{'metadata':{'resourceVersion':'1'}}", 409 },
 		{ PATCH_MERGE, "m", "{'data':{'a':7}}", 400 },
 		{ PATCH_MERGE, "m", "{'kind':'Secret'}", 400 },

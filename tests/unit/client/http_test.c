@@ -72,6 +72,30 @@ TEST("what a server does not serve is not found, whatever it says")
 	front_done(&f);
 }
 
+TEST("a patch that means another object of that name is a conflict")
+{
+	struct front f = front_new();
+	struct client *clients[] = { connect_to(&f, NULL), client_local_new(f.s.api, &caller_system) };
+	struct ref m = { .api_version = "v1", .plural = "configmaps", .ns = "default", .name = "m" };
+	json_auto_t *patch =
+		sample_json("{'metadata':{'uid':'11111111-2222-3333-4444-555555555555'},'data':{'a':'1'}}");
+
+	server_make_map(&f.s, "m", "{}");
+	/* On the wire it is a field that may not change, as in Kubernetes. */
+	front_ask(&f, "PATCH /api/v1/namespaces/default/configmaps/m", "Content-Type: application/merge-patch+json\r\n",
+		  "{\"metadata\":{\"uid\":\"other\"}}");
+	CHECK_INT(f.code, 422);
+	CHECK(strstr(f.body.p, "metadata.uid: Invalid value: \\\"other\\\": field is immutable"));
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++) {
+		struct err e = ERR_INIT;
+
+		CHECK_INT(client_patch_wait(clients[i], &m, "strategic", patch, NULL, &e), -1);
+		CHECK_INT(e.kind, ERR_CONFLICT);
+		client_free(clients[i]);
+	}
+	front_done(&f);
+}
+
 TEST("names are escaped on their way")
 {
 	struct front f = front_new();
