@@ -517,6 +517,7 @@ static json_t *make_linux(const struct bundle_input *in)
 	add_namespace(namespaces, "network", in->net_ns);
 	add_namespace(namespaces, "ipc", in->ipc_ns);
 	add_namespace(namespaces, "uts", in->uts_ns);
+	add_namespace(namespaces, "cgroup", in->cgroup_ns && !is_privileged(in->container) ? "" : NULL);
 	linux_doc = json_pack("{s:o}", "namespaces", namespaces);
 	if (!in->rootless) {
 		json_object_set_new(linux_doc, "cgroupsPath", json_string(in->cgroup));

@@ -28,6 +28,7 @@ struct bundle_input {
 	uint64_t caps;         /* capabilities there are to give, a bit each; 0: all */
 	const char *shm;       /* what is mounted at /dev/shm; NULL: a new one of shm_bytes */
 	int64_t shm_bytes;
+	bool cgroup_ns; /* it sees its control group as the root, unless it is privileged: as in Kubernetes on v2 */
 	bool rootless;  /* in a user namespace, without cgroups */
 	bool tty_group; /* which has a group 5 */
 };

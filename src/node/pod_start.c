@@ -119,6 +119,7 @@ static int make_document(struct ctr *c, const json_t *pod, const json_t *image, 
 		.hostname = p->hostname,
 		.passwd = a->user,
 		.shm_bytes = pod_shm_bytes(p),
+		.cgroup_ns = p->parts->runtime->groups.v2 && !p->parts->rootless,
 		.rootless = p->parts->rootless,
 		.tty_group = idmap_has_gid(TTY_GID),
 	};

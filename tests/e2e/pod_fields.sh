@@ -118,7 +118,8 @@ kubectl apply -f - >"$T/applied" <<-END
 			 df --output=size -B1 /dev/shm | tail -1
 			 said=$( (for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14; do sleep 30 >/dev/null 2>/dev/null & done; wait) 2>&1); case $said in *[Ff]ork*) echo 1 ;; esac'
 		pod large '' 'resources: {requests: {cpu: 250m, memory: 1Mi}},' \
-			'cat /sys/fs/cgroup/cpu/cpu.shares /sys/fs/cgroup/cpu.weight 2>/dev/null; df --output=size -B1 /dev/shm | tail -1'
+			'cat /sys/fs/cgroup/cpu/cpu.shares /sys/fs/cgroup/cpu.weight 2>/dev/null
+			 grep ^0: /proc/self/cgroup; df --output=size -B1 /dev/shm | tail -1'
 		pod pair 'initContainers: [{name: i, image: host, resources: {limits: {memory: 8Mi}}, command: [sh, -c, "echo both >/dev/shm/x"]}],' \
 			'resources: {limits: {memory: 32Mi}},' 'cat /dev/shm/x; df --output=size -B1 /dev/shm | tail -1'
 		pod sum 'volumes: [{name: v, emptyDir: {}}],' 'volumeMounts: [{name: v, mountPath: /v}], resources: {limits: {ephemeral-storage: 2Mi}},' \
@@ -207,6 +208,7 @@ like "except where the API is" "$(said unlinked)" "KUBERNETES_SERVICE_HOST=$KUBE
 QUOTA=$([ -n "$V2" ] && echo '50000 100000' || echo 50000)
 is "limits of processor, memory and processes" "$(said small | xargs)" "$QUOTA 67108864 67108864 1"
 is "requests of processor" "$(said large | head -1)" "$([ -n "$V2" ] && echo 10 || echo 256)"
+[ -z "$V2" ] || is "its own control group is all that it sees of them" "$(said large | sed -n 2p)" 0::/
 ok "half of RAM is in /dev/shm" test "$(said large | tail -1)" -gt "$(awk '/MemTotal/ { printf "%d", $2 * 500 }' /proc/meminfo)"
 is "too much memory" "$(of hungry '.status.containerStatuses[0].state.terminated | .reason, .exitCode' | tr '\n' ' ')" 'OOMKilled 137 '
 is "too much disk" "$(of greedy '.status | .phase, .reason, .message' | tr '\n' ' ')" 'Failed Evicted Container c exceeded its local ephemeral storage limit "1Mi".  '

@@ -137,6 +137,43 @@ TEST("the pod's namespaces are joined by their files, the others are new")
 	CHECK(has(jsonx_at(doc, "process.env"), "USER=user0"));
 }
 
+static bool has_cgroup_namespace(bool wanted, const char *container_text)
+{
+	json_auto_t *container = json_loads(container_text, 0, NULL);
+	json_auto_t *pod = json_pack("{s:{s:s}, s:{}}", "metadata", "name", "p", "spec");
+	json_auto_t *user = json_pack("{s:i, s:i, s:[], s:s}", "uid", 0, "gid", 0, "groups", "home", "/");
+	json_auto_t *env = json_array();
+	json_auto_t *doc = NULL;
+	struct bundle_input in = { .pod = pod,
+				   .container = container,
+				   .env = env,
+				   .passwd = user,
+				   .cgroup = "/stoker-x/pod1/c",
+				   .net_ns = "",
+				   .ipc_ns = "",
+				   .uts_ns = "",
+				   .pid_ns = "",
+				   .hostname = "p",
+				   .cgroup_ns = wanted,
+				   .shm_bytes = 1 << 20 };
+	struct err e = ERR_INIT;
+	bool found = false;
+	json_t *ns;
+	size_t i;
+
+	CHECK_INT(bundle_make(&in, &doc, &e), 0);
+	json_array_foreach (jsonx_at(doc, "linux.namespaces"), i, ns)
+		found = found || (str_same(jsonx_str(ns, "type"), "cgroup") && !jsonx_str(ns, "path"));
+	return found;
+}
+
+TEST("a container on v2 sees its own groups alone, a privileged one sees the host's")
+{
+	CHECK(has_cgroup_namespace(true, "{\"command\":[\"a\"]}"));
+	CHECK(!has_cgroup_namespace(true, "{\"command\":[\"a\"],\"securityContext\":{\"privileged\":true}}"));
+	CHECK(!has_cgroup_namespace(false, "{\"command\":[\"a\"]}"));
+}
+
 TEST("all rights are those there are, others are asked for by name")
 {
 	uint64_t there = 1ull << CAP_CHOWN | 1ull << CAP_SYS_ADMIN;
