@@ -12,6 +12,7 @@
 #include "node/bundle.h"
 
 #include <linux/capability.h>
+#include <sys/statvfs.h>
 #include <sys/sysinfo.h>
 
 #include "base/jsonx.h"
@@ -391,6 +392,41 @@ static json_t *rootless_mount(const struct bundle_input *in, const char *target,
 			 options);
 }
 
+static bool has_option(const json_t *options, const char *name)
+{
+	json_t *v;
+	size_t i;
+
+	json_array_foreach ((json_t *)options, i, v)
+		if (str_same(json_string_value(v), name))
+			return true;
+	return false;
+}
+
+/* Who makes a mount read-only in a user namespace must keep what the host forbids on it: systemd mounts /sys so that
+ * nothing there is executed.  crun sees to that itself, runc 1.1 does not and is refused. */
+static void keep_forbidden(json_t *mounts)
+{
+	static const struct {
+		unsigned long flag;
+		const char *option;
+	} rows[] = { { ST_NOSUID, "nosuid" }, { ST_NODEV, "nodev" }, { ST_NOEXEC, "noexec" } };
+	struct statvfs fs;
+	json_t *m;
+	size_t i;
+
+	json_array_foreach (mounts, i, m) {
+		json_t *options = json_object_get(m, "options");
+		const char *source = jsonx_str(m, "source");
+
+		if (!has_option(options, "ro") || !source || source[0] != '/' || statvfs(source, &fs) < 0)
+			continue;
+		for (size_t k = 0; k < ARRAY_SIZE(rows); k++)
+			if ((fs.f_flag & rows[k].flag) && !has_option(options, rows[k].option))
+				json_array_append_new(options, json_string(rows[k].option));
+	}
+}
+
 static json_t *make_mounts(const struct bundle_input *in)
 {
 	json_t *list = json_array();
@@ -414,14 +450,19 @@ static json_t *make_mounts(const struct bundle_input *in)
 						      "options", options));
 	}
 	add_shm(in, list);
-	if (in->mounts)
-		json_array_extend(list, (json_t *)in->mounts);
+	if (in->mounts) {
+		json_auto_t *own = in->rootless ? json_deep_copy(in->mounts) : json_incref((json_t *)in->mounts);
+
+		json_array_extend(list, own);
+	}
 	for (size_t i = 0; in->rootless && i < json_array_size(in->devices); i++) {
 		const char *path = jsonx_str(json_array_get(in->devices, i), "path");
 
 		if (path)
 			json_array_append_new(list, bind_mount(path, false));
 	}
+	if (in->rootless)
+		keep_forbidden(list);
 	return list;
 }
 

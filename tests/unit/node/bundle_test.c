@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linux/capability.h>
+#include <sys/statvfs.h>
 
 #include "base/jsonx.h"
 #include "base/mem.h"
@@ -282,6 +283,7 @@ static bool has_option(const json_t *m, const char *option)
 TEST("without root a container has no cgroup and no limits, and borrows what cannot be mounted")
 {
 	json_auto_t *doc = make_rootless("", "", false, "BestEffort");
+	struct statvfs fs;
 
 	CHECK(!jsonx_at(doc, "linux.cgroupsPath"));
 	CHECK(!jsonx_at(doc, "linux.resources"));
@@ -289,6 +291,10 @@ TEST("without root a container has no cgroup and no limits, and borrows what can
 	CHECK(!mount_at(doc, "/sys/fs/cgroup"));
 	CHECK_STR(jsonx_str(mount_at(doc, "/sys"), "type"), "bind");
 	CHECK(has_option(mount_at(doc, "/sys"), "ro"));
+	/* What the host forbids there stays so. */
+	CHECK_INT(statvfs("/sys", &fs), 0);
+	CHECK_INT(has_option(mount_at(doc, "/sys"), "nosuid"), (fs.f_flag & ST_NOSUID) != 0);
+	CHECK_INT(has_option(mount_at(doc, "/sys"), "noexec"), (fs.f_flag & ST_NOEXEC) != 0);
 	CHECK_STR(jsonx_str(mount_at(doc, "/proc"), "type"), "proc");
 	CHECK_STR(jsonx_str(mount_at(doc, "/dev/mqueue"), "type"), "mqueue");
 	CHECK_STR(jsonx_str(mount_at(doc, "/dev/nvidia0"), "source"), "/dev/nvidia0");
