@@ -55,6 +55,8 @@ struct gpu_grant {
 	json_t *devices, *mounts, *env;
 };
 void gpus_grant(struct gpus *g, const char *uid, const char *container, struct gpu_grant *ret);
+/* The same of cards by their numbers, whoever has claimed them. */
+void gpus_grant_these(struct gpus *g, const int *indices, size_t count, struct gpu_grant *ret);
 void gpu_grant_done(struct gpu_grant *grant);
 /* The devices, as OCI has them, of all cards but those with these indices; empty if there are none, or only simulated
  * ones. */

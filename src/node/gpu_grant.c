@@ -126,24 +126,10 @@ static void add_devices(const char *root, const struct gpu_card *const *cards, s
 	gpu_grant_spread(grant->mounts);
 }
 
-void gpus_grant(struct gpus *g, const char *uid, const char *container, struct gpu_grant *ret)
+/* In the order of the bus, for that is how the driver will count them. */
+static void grant(struct gpus *g, const struct gpu_card *const *cards, size_t n, int64_t mib, struct gpu_grant *ret)
 {
-	const json_t *claim = gpu_table_find(g, uid, container);
-	const json_t *keys = json_object_get(claim, "cards");
-	int64_t mib = jsonx_int_or(claim, "mib", 0);
-	const struct gpu_card **cards = xcalloc(g->n, sizeof(struct gpu_card *));
-	size_t n = 0;
-
 	*ret = (struct gpu_grant){ json_array(), json_array(), json_array() };
-	/* In the order of the bus, for that is how the driver will count them. */
-	for (size_t i = 0; i < g->n; i++) {
-		json_t *key;
-		size_t k;
-
-		json_array_foreach ((json_t *)keys, k, key)
-			if (streq(json_string_value(key), g->cards[i].key))
-				cards[n++] = &g->cards[i];
-	}
 	if (n == 0)
 		json_array_append_new(ret->env, json_string("NVIDIA_VISIBLE_DEVICES=void"));
 	else
@@ -152,7 +138,37 @@ void gpus_grant(struct gpus *g, const char *uid, const char *container, struct g
 		json_array_append_new(ret->env, jsonx_stringf("STOKER_GPU_MEMORY_MIB=%lld", (long long)mib));
 	if (n && cards[0]->minor >= 0)
 		add_devices(g->root, cards, n, ret);
-	free(cards);
+}
+
+void gpus_grant(struct gpus *g, const char *uid, const char *container, struct gpu_grant *ret)
+{
+	const json_t *claim = gpu_table_find(g, uid, container);
+	auto_free const struct gpu_card **cards = xcalloc(g->n + 1, sizeof(struct gpu_card *));
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n; i++) {
+		json_t *key;
+		size_t k;
+
+		json_array_foreach (json_object_get(claim, "cards"), k, key)
+			if (streq(json_string_value(key), g->cards[i].key))
+				cards[n++] = &g->cards[i];
+	}
+	grant(g, cards, n, jsonx_int_or(claim, "mib", 0), ret);
+}
+
+void gpus_grant_these(struct gpus *g, const int *indices, size_t count, struct gpu_grant *ret)
+{
+	auto_free const struct gpu_card **cards = xcalloc(g->n + 1, sizeof(struct gpu_card *));
+	size_t n = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t k = 0; k < count; k++)
+			if (indices[k] == g->cards[i].index) {
+				cards[n++] = &g->cards[i];
+				break;
+			}
+	grant(g, cards, n, 0, ret);
 }
 
 json_t *gpus_withheld(const struct gpus *g, const int *own, size_t n)

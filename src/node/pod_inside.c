@@ -33,14 +33,14 @@ static void end(struct pod *p)
 	pod_fail(p, REASON, "the PBS job that it was a part of has ended");
 }
 
-static struct pod *host_of(const struct pod *p)
+struct pod *pod_inside_host(const struct pod *p)
 {
 	return p->inside && p->parts->pods ? map_find(p->parts->pods, p->inside) : NULL;
 }
 
 void pod_inside_begin(const struct pod *p)
 {
-	struct pod *host = host_of(p);
+	struct pod *host = pod_inside_host(p);
 
 	if (host)
 		host->has_inside = true;
@@ -48,7 +48,7 @@ void pod_inside_begin(const struct pod *p)
 
 int pod_inside_ready(struct pod *p, struct err *e)
 {
-	const struct pod *host = host_of(p);
+	const struct pod *host = pod_inside_host(p);
 
 	pod_inside_begin(p);
 	if (!p->inside || (host && host->n && host->ctrs[0].state == CTR_RUNNING))

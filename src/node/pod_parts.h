@@ -136,6 +136,8 @@ int pod_setup(struct pod *p, struct err *e);
 char *pod_inside_group(const struct pod *p);
 /* The uid and container whose cards it uses: the job's, or its own. */
 const char *pod_inside_cards(const struct pod *p, const char **container);
+/* The pod of the job, or NULL. */
+struct pod *pod_inside_host(const struct pod *p);
 /* 0: the job runs; 1: not yet; -1: no more, and the pod has failed. */
 int pod_inside_ready(struct pod *p, struct err *e);
 /* Tells the one that it is a part of, if that is here. */

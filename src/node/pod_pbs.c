@@ -26,7 +26,6 @@
 #define OWNER_UID     "stoker.dev/uid"
 #define GANG_SIZE     "stoker.dev/gang-size"
 #define ASK_AGAIN_MS  1000
-#define CARDS_MAX     256
 #define NODE_FILE     "PBS_NODEFILE="
 #define IN_CONTAINERS "/var/spool/pbs"
 
@@ -261,12 +260,20 @@ static int find_account(const struct pod *p, struct pbs_account *ret, struct err
 
 /* ---- the process ---- */
 
+size_t pod_pbs_cards(const struct pod *p, int *ret, size_t max)
+{
+	const struct pod *of = p->inside ? pod_inside_host(p) : p;
+
+	if (!of || !of->pbs || !of->pbs->job || of->pbs->alone)
+		return 0;
+	return pbs_process_cards(of->pbs->job, of->pbs->index, of->parts->host, ret, max);
+}
+
 static size_t cards_of(const struct pod *p, int *ret, size_t max)
 {
 	auto_free char *text = gpus_of(p->parts->gpus, p->uid);
 	struct str rest = str_of(text), one;
-	/* Of several pods of a job on one node each has what all have. */
-	size_t n = p->pbs->alone ? 0 : pbs_process_cards(p->pbs->job, p->pbs->index, p->parts->host, ret, max);
+	size_t n = pod_pbs_cards(p, ret, max);
 
 	if (n)
 		return n;
@@ -359,10 +366,10 @@ int ctr_pbs_prepare(struct ctr *c, struct err *e)
 {
 	struct pod *p = c->pod;
 	auto_free char *dir = pbs_files_dir(p->parts->rootless ? p->parts->dir : NULL, p->parts->prefix);
-	struct cgroup_device deny[CARDS_MAX];
-	int cards[CARDS_MAX];
-	size_t ncards = cards_of(p, cards, CARDS_MAX);
-	size_t ndeny = foreign_cards(p, cards, ncards, deny, CARDS_MAX);
+	struct cgroup_device deny[PBS_CARDS_MOST];
+	int cards[PBS_CARDS_MOST];
+	size_t ncards = cards_of(p, cards, PBS_CARDS_MOST);
+	size_t ndeny = foreign_cards(p, cards, ncards, deny, PBS_CARDS_MOST);
 	struct pbs_account account;
 	struct pbs_place place;
 	json_t *doc = NULL;
@@ -405,7 +412,7 @@ int ctr_pbs_files(struct ctr *c, json_t **ret, struct err *e)
 int pod_pbs_volume(void *pod, const char *dir, struct err *e)
 {
 	struct pod *p = pod;
-	int cards[CARDS_MAX];
+	int cards[PBS_CARDS_MOST];
 	struct pbs_account account;
 	struct pbs_place place;
 
@@ -413,7 +420,7 @@ int pod_pbs_volume(void *pod, const char *dir, struct err *e)
 		return err_set(e, ERR_INVALID, "only pods of PBSJobs have this volume");
 	if (find_account(p, &account, e) < 0)
 		return -1;
-	place = place_of(p, &account, dir, cards, cards_of(p, cards, CARDS_MAX));
+	place = place_of(p, &account, dir, cards, cards_of(p, cards, PBS_CARDS_MOST));
 	return pbs_files_write(&place, e);
 }
 

@@ -38,6 +38,10 @@ void pod_pbs_init(struct pod *p);
 void pod_pbs_done(struct pod *p);
 /* True once all that must be known of the job is. */
 bool pod_pbs_ready(struct pod *p);
+/* Of several pods of a job on one node each has what all have there: the numbers of those cards, and how many.  The
+ * same of what startdocker runs in such a job; 0: the pod has its own. */
+#define PBS_CARDS_MOST 256
+size_t pod_pbs_cards(const struct pod *p, int *ret, size_t max);
 /* Everything but the process: its document, files and control group. */
 int ctr_pbs_prepare(struct ctr *c, struct err *e);
 /* The files for a container's output, as runtime.h wants them; NULL if there are none. */

@@ -180,13 +180,19 @@ static int prepare(struct ctr *c, const char *dir, const struct image_info *info
 	struct gpu_grant grant = { 0 };
 	auto_free char *rootfs = xasprintf("%s/rootfs", dir);
 	const char *holder = c->name, *uid = pod_inside_cards(p, &holder);
+	int cards[PBS_CARDS_MOST];
+	size_t ncards;
 	int r = -1;
 
 	if (p->parts->services)
 		services = services_for_env(p->parts->services, p->ns);
 	else
 		services = json_incref(p->parts->api_service);
-	gpus_grant(p->parts->gpus, uid, holder, &grant);
+	ncards = pod_pbs_cards(p, cards, PBS_CARDS_MOST);
+	if (ncards)
+		gpus_grant_these(p->parts->gpus, cards, ncards, &grant);
+	else
+		gpus_grant(p->parts->gpus, uid, holder, &grant);
 	if (ctr_rootfs_make(c, e) == 0 && read_accounts(c, dir, info->config, &accounts, e) == 0 &&
 	    env_resolve(pod, c->spec, info->config, services, objects, &env, e) == 0) {
 		json_array_extend(env, grant.env);

@@ -271,6 +271,12 @@ settles "users see which images there are, though not the store" images
 loaded() { by "$A" pbsnodes | grep -qE ',availmem=[0-9]+kb,.*,loadave=[0-9.]+,'; }
 settles "and how busy nodes are" loaded
 
+# Parts of a job on one machine have each other's cards, in containers too.
+by "$A" 'echo "echo has \$CUDA_VISIBLE_DEVICES" | qsub -N parts -j oe -l nodes=2:gpus=1,image=lab/box:1' >/dev/null
+settles "two parts in an image have the cards of both" grep -qs '^has 0,1$' "$HA"/parts.o6
+by "$A" "echo \"$BIN/startdocker -c 'sh -c \\\"echo has \\\\\\\$CUDA_VISIBLE_DEVICES\\\"' lab/box:1\" | qsub -N both -j oe -l nodes=2:gpus=1" >/dev/null
+settles "and so has what startdocker runs in such a job" grep -qs '^has 0,1$' "$HA"/both.o7
+
 is "outside of jobs there is nowhere to run" "$(by "$A" 'pbsdsh date')" "pbsdsh: not executing under PBS
 status 1"
 done_testing
