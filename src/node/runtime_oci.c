@@ -169,6 +169,19 @@ void box_watch(struct box *b, int control_fd)
 
 /* --- kill and remove --- */
 
+static bool send_signal(const struct box *b, int signo)
+{
+	return syscall(SYS_pidfd_send_signal, b->pid_fd, signo, NULL, 0) == 0;
+}
+
+/* Without a cgroup: all others end with the first, as it is the first of a pid namespace.  A process of the host is the
+ * leader of a session, and who has left its group is the monitor's to end.  As long as it can be signalled its number
+ * is nobody else's. */
+static bool signal_session(const struct box *b, int signo)
+{
+	return b->pid > 1 && send_signal(b, 0) && getsid(b->pid) == b->pid && kill(-b->pid, signo) == 0;
+}
+
 static int oci_kill(struct runtime *r, const char *id, int signo, bool all, struct err *e)
 {
 	struct box *b = map_find(&((struct oci *)r)->boxes, id);
@@ -179,12 +192,9 @@ static int oci_kill(struct runtime *r, const char *id, int signo, bool all, stru
 		b->pending_signal = signo;
 		return 0;
 	}
-	/* Without a cgroup: all others end with the first, as it is the first of a pid namespace. */
 	if (all && *b->cgroup)
 		cgroup_kill(&b->oci->base.groups, b->cgroup, signo);
-	else if (all && b->pid > 1 && getsid(b->pid) == b->pid && kill(-b->pid, signo) == 0)
-		return 0; /* a process of the host: its job's own group; the monitor ends what has left that */
-	else if (syscall(SYS_pidfd_send_signal, b->pid_fd, signo, NULL, 0) < 0 && errno != ESRCH)
+	else if (!(all && signal_session(b, signo)) && !send_signal(b, signo) && errno != ESRCH)
 		return err_errno(e, ERR_INTERNAL, "cannot signal container %s", id);
 	return 0;
 }
