@@ -172,7 +172,10 @@ static void name_reserved(const struct why_view *v, struct sbuf *out)
 	const struct reservation *r = world_barrier(v->world, v->work, v->now_ms);
 	const struct block *block = r ? r->block : NULL;
 
-	if (block) {
+	if (limit_kept_for(v->work, v->now_ms)) {
+		sbuf_addf(out, "what the limits of queue %s leave is kept for work that has waited long",
+			  v->work->queue->name);
+	} else if (block) {
 		sbuf_adds(out, "the room that is free is kept ");
 		say_block(block, v->work, v->now_ms, out);
 	} else {
@@ -296,9 +299,12 @@ enum why_case why_case(const struct why_view *v)
 		return CASE_PREEMPTING;
 	case WHY_STARTING:
 		return CASE_STARTING;
+	case WHY_RESERVED:
+		if (limit_kept_for(v->work, v->now_ms))
+			return CASE_RESERVED;
+		break;
 	case WHY_NOT_SEEN:
 	case WHY_NO_ROOM:
-	case WHY_RESERVED:
 		break;
 	}
 	return case_of_room(v);

@@ -233,10 +233,12 @@ static void help_fewer(const struct why_view *v, struct sbuf *out)
 
 static void help_walltime(const struct why_view *v, struct sbuf *out)
 {
-	int64_t longest = world_longest(v->world, v->work, v->now_ms);
+	const struct limit_turn *turn = limit_kept_for(v->work, v->now_ms);
+	int64_t longest = turn ? turn->at_ms - v->now_ms : world_longest(v->world, v->work, v->now_ms);
 	bool has = work_walltime(v->work) != WALLTIME_NONE;
 
-	if (longest < 1000)
+	if (longest < 1000 ||
+	    (turn && world_room(v->world, v->work, v->now_ms, turn->at_ms, true) < work_needs(v->work)))
 		return;
 	begin(out);
 	sbuf_adds(out, has ? "give a shorter walltime: a job of at most " : "give a walltime: a job of at most ");
@@ -327,6 +329,8 @@ static void help_reserved(const struct why_view *v, struct sbuf *out)
 	const struct reservation *r = world_barrier(v->world, v->work, v->now_ms);
 
 	help_walltime(v, out);
+	if (limit_kept_for(v->work, v->now_ms))
+		return;
 	if (work_is_alone(v->work) && work_walltime(v->work) == WALLTIME_NONE)
 		help_ask_less(v, v->work->members[0].seat.shape, out);
 	if (r && r->block) {

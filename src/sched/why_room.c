@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "sched/parts.h"
 #include "sched/why_parts.h"
+#include "sched/world_parts.h"
 
 /* ---- who has it ---- */
 
@@ -321,7 +322,16 @@ static void say_kept_for(const struct why_view *v, const struct reservation *r, 
 void say_reserved(const struct why_view *v, struct sbuf *out)
 {
 	const struct reservation *r = world_barrier(v->world, v->work, v->now_ms);
+	const struct limit_turn *turn = limit_kept_for(v->work, v->now_ms);
 
+	if (turn) {
+		sbuf_addf(out, "what the limits of queue %s leave is kept for ", v->work->queue->name);
+		say_other(v, turn->work, out);
+		sbuf_adds(out, ", which has waited long and for which there is enough by ");
+		say_time(turn->at_ms, v->now_ms, out);
+		say_when(v, NULL, out);
+		return;
+	}
 	sbuf_adds(out, "there is room for it, but that is kept ");
 	if (r && r->work) {
 		say_kept_for(v, r, out);

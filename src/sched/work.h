@@ -99,6 +99,13 @@ static inline bool work_is_alone(const struct work *w)
 	return w->n == 1 && w->size <= 1;
 }
 
+/* Whose a limit's room is; of the last pass. */
+struct limit_turn {
+	const struct work *work; /* or NULL */
+	int64_t at_ms;           /* there is room for it then */
+	enum limit_of of;        /* what is limited */
+};
+
 /* A queue as the plan sees it. */
 struct queue {
 	char *name;
@@ -109,6 +116,7 @@ struct queue {
 	double weight;
 	struct limits limits;
 	struct limits_use use;
+	struct limit_turn turns[LIMIT_SCOPE__COUNT];
 	struct quota quota;
 	struct amount_of_limits claimed;              /* by works that have claims */
 	int64_t default_walltime_ms, max_walltime_ms; /* WALLTIME_NONE: none */

@@ -436,6 +436,7 @@ static void move_work(struct world *w, struct work *work, const struct work_fact
 	if (charged)
 		uncharge(w, work);
 	if (old) {
+		limit_forget(work);
 		work_uncount(w, work);
 		count_queued(work, -1);
 	}
@@ -625,6 +626,7 @@ void work_gone(struct world *w, struct work *work, const char *id, int64_t now_m
 	if (work->n)
 		return;
 	fair_leave(w->fair, &work->turn);
+	limit_forget(work);
 	work_uncount(w, work);
 	count_queued(work, -1);
 	if (!q->exists && !q->works)

@@ -35,6 +35,7 @@ struct world {
 	size_t nlowest;  /* so many have it */
 	bool lowest_known;
 	int64_t boost_ms; /* when the old were looked for last */
+	unsigned limit_looks;
 };
 
 /* Where a work may sit: at nodes with its queue's properties, and where it leaves reservations their room. */
@@ -63,6 +64,14 @@ void work_line_up(struct world *w, struct work *work);
 
 /* --- world_blocks.c --- */
 void world_blocks_done(struct world *w);
+
+/* --- limit_turn.c --- */
+/* A limit is in its way (work->hit): what is left under it is kept for it if it has waited long. */
+void limit_keep(struct world *w, struct work *work, int64_t now_ms);
+/* That for whom something is kept which the work would still use then, or NULL. */
+const struct limit_turn *limit_kept_for(const struct work *work, int64_t now_ms);
+/* Nothing is kept for it any more. */
+void limit_forget(const struct work *work);
 
 /* --- queue_count.c --- */
 /* What the counts of its queue say about it is true again; or they no longer have it. */

@@ -144,6 +144,7 @@ static void start(struct world *w, struct work *work, int64_t now_ms, struct dec
 	work->why = WHY_STARTING;
 	work->reservation = NULL;
 	quota_claim(work, false);
+	limit_forget(work);
 	work_charge(w, work);
 	work_line_up(w, work);
 	decide(d, (struct decision){ .what = DECIDE_START, .work = work });
@@ -219,7 +220,9 @@ static enum work_why obstacle(struct world *w, struct work *work, int64_t now_ms
 	}
 	if (quota_exceeded(&w->queues, q, &work->asks, &work->quota))
 		return WHY_QUOTA;
-	return has_its_share(w, work) ? WHY_SHARE : WHY_STARTING;
+	if (has_its_share(w, work))
+		return WHY_SHARE;
+	return limit_kept_for(work, now_ms) ? WHY_RESERVED : WHY_STARTING;
 }
 
 enum work_why world_why(struct world *w, struct work *work, int64_t now_ms)
@@ -241,9 +244,10 @@ enum work_why world_why(struct world *w, struct work *work, int64_t now_ms)
 
 /* Nobody else of the same sort, user, group or queue needs to be asked: what stands in the way is the same for them,
  * unless it stands in the way of its labels. */
-static void skip_others(struct world *w, const struct work *work)
+static void skip_others(struct world *w, const struct work *work, int64_t now_ms)
 {
 	struct share *list = work->turn.leaf;
+	bool limited = work->why == WHY_LIMIT || limit_kept_for(work, now_ms);
 	bool jobs = work->why == WHY_LIMIT && work->hit.of == LIMIT_RUNNING && !work->hit_server;
 
 	if (work->why == WHY_QUEUE_STOPPED || (jobs && work->hit.scope == LIMIT_TOTAL))
@@ -254,7 +258,7 @@ static void skip_others(struct world *w, const struct work *work)
 		fair_walk_skip(w->fair, share_parent(share_parent(list)), false);
 	else if (work_is_alone(work) && !space_shuns(w->space, work->members[0].seat.shape) &&
 		 work->why != WHY_NOT_BEFORE && work->why != WHY_PREEMPTING &&
-		 (w->config.fair_share || (work->why != WHY_LIMIT && !w->backfill.nblocks)))
+		 (w->config.fair_share || (!limited && !w->backfill.nblocks)))
 		fair_walk_skip(w->fair, list, true);
 }
 
@@ -403,19 +407,21 @@ static void consider(struct world *w, struct work *work, int64_t now_ms, struct 
 	enum work_why why = obstacle(w, work, now_ms);
 
 	if (why == WHY_QUOTA && evicts_within_quota(w, work, now_ms, d)) {
-		skip_others(w, work);
+		skip_others(w, work, now_ms);
 	} else if (why != WHY_STARTING) {
 		work->why = why;
 		work->reservation = NULL;
 		quota_claim(work, false);
 		if (why == WHY_NOT_BEFORE && work->not_before_ms < w->next_ms)
 			w->next_ms = work->not_before_ms;
-		skip_others(w, work);
+		if (why == WHY_LIMIT)
+			limit_keep(w, work, now_ms);
+		skip_others(w, work, now_ms);
 	} else if (place(w, work, now_ms)) {
 		start(w, work, now_ms, d);
 	} else {
 		no_room(w, work, now_ms, d);
-		skip_others(w, work);
+		skip_others(w, work, now_ms);
 	}
 }
 
@@ -476,6 +482,9 @@ static void heed_blocks(struct world *w, int64_t now_ms)
 
 static void begin_pass(struct world *w, int64_t now_ms)
 {
+	size_t pos = 0;
+	void *q;
+
 	w->pass++;
 	w->passing = true;
 	w->changed = false;
@@ -483,6 +492,9 @@ static void begin_pass(struct world *w, int64_t now_ms)
 	fair_now(w->fair, now_ms);
 	boost_the_old(w, now_ms);
 	backfill_begin(&w->backfill, w->space);
+	w->limit_looks = 0;
+	while (map_next(&w->queues, &pos, NULL, &q))
+		memset(((struct queue *)q)->turns, 0, sizeof(((struct queue *)q)->turns));
 	world_bury(w);
 	heed_blocks(w, now_ms);
 	fair_walk_begin(w->fair);

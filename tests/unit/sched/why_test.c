@@ -462,6 +462,30 @@ TEST("why: only who has what a limit counts stands in the way, and only help tha
 	lab_done(&l);
 }
 
+TEST("why: what a limit leaves is kept for who has waited long")
+{
+	struct lab l = lab_new(1, 8, "64");
+
+	add_queue(&l, "few", "{'limits':{'total':{'gpus':4}}}");
+	add(&l, &(struct job){ .name = "a", .gpus = 1, .minutes = 120, .queue = "few" });
+	pass(&l);
+	add(&l, &(struct job){ .name = "big", .gpus = 4, .minutes = 60, .queue = "few" });
+	pass(&l);
+	l.now += 60 * MINUTE;
+	add(&l, &(struct job){ .name = "b", .gpus = 1, .queue = "few" });
+	pass(&l);
+	CHECK_STR(
+		ask(&l, "big"),
+		"first in queue few; queue few allows 4 GPUs in all, 1 in use and this needs 4; job a ends by 12:00 at "
+		"the latest, expected start 12:00 | ask for at most 3 GPUs in all, which is within the limit; or it "
+		"goes on when other work of the queue ends");
+	CHECK_STR(ask(&l, "b"),
+		  "second in queue few; what the limits of queue few leave is kept for job big, which has waited long "
+		  "and for which there is enough by 12:00; job big runs before it, until 13:00 at the latest, expected "
+		  "start 13:00 | give a walltime: a job of at most 60 minutes could start now");
+	lab_done(&l);
+}
+
 TEST("why: cards that no node has, and parts of cards")
 {
 	struct lab l = lab_new(1, 2, "64");

@@ -344,6 +344,11 @@ static bool has_reservations(const struct game *g)
 	return g->blocked && g->now < g->block_to;
 }
 
+static bool keeps_a_limit(const struct queue *q)
+{
+	return q->turns[LIMIT_TOTAL].work || q->turns[LIMIT_PER_USER].work || q->turns[LIMIT_PER_GROUP].work;
+}
+
 /* A pass is over: whatever is alone, and has room, and nothing in its way, would run by now. */
 void judge_who_waits(struct game *g)
 {
@@ -359,7 +364,8 @@ void judge_who_waits(struct game *g)
 
 		if (!work || work->n != 1 || work->size > 1 || work_has_begun(work) || work->holds ||
 		    work->not_before_ms > g->now || !work->queue->exists || !work->queue->started ||
-		    !work->queue->borrowing || quota_exceeded(&g->w->queues, work->queue, &work->asks, &quota) ||
+		    !work->queue->borrowing || keeps_a_limit(work->queue) ||
+		    quota_exceeded(&g->w->queues, work->queue, &work->asks, &quota) ||
 		    limits_exceeded(&work->queue->limits, &work->queue->use, work->user, work->group, &work->asks,
 				    &hit))
 			continue;

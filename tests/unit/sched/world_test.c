@@ -657,3 +657,41 @@ TEST("world: who lines up looks at a few others, however long the line and in wh
 	CHECK_STR(pass(&l), "4");
 	lab_done(&l);
 }
+
+TEST("world: what a limit leaves is kept for who has waited long, if that ends")
+{
+	struct lab l = lab_new(1, 8);
+	json_auto_t *few = sample_json("{'limits':{'total':{'gpus':4}}}");
+
+	world_queue(l.w, "few", few);
+	add(&l, &(struct job){ .name = "a", .pods = 1, .gpus = 1, .wall = 2 * HOUR, .queue = "few" });
+	CHECK_STR(pass(&l), "a");
+	add(&l, &(struct job){ .name = "big", .pods = 1, .gpus = 4, .wall = HOUR, .queue = "few" });
+	add(&l, &(struct job){ .name = "b", .user = "ben", .pods = 1, .gpus = 1, .wall = 2 * HOUR, .queue = "few" });
+	CHECK_STR(pass(&l), "b");
+	l.now += HOUR;
+	add(&l, &(struct job){ .name = "c", .user = "ben", .pods = 1, .gpus = 1, .wall = 2 * HOUR, .queue = "few" });
+	add(&l, &(struct job){ .name = "short", .user = "ben", .pods = 1, .gpus = 1, .wall = HOUR, .queue = "few" });
+	add(&l, &(struct job){ .name = "none", .user = "ben", .pods = 1, .gpus = 0, .queue = "few" });
+	add(&l, &(struct job){ .name = "other", .pods = 1, .gpus = 1 });
+	CHECK_STR(pass(&l), "other short none");
+	CHECK_WHY(&l, "c", "what the limits of queue few leave is kept for work that has waited long");
+	l.now += HOUR;
+	end(&l, "a");
+	end(&l, "b");
+	end(&l, "short");
+	CHECK_STR(pass(&l), "big");
+	CHECK_WHY(&l, "c", "queue few allows 4 GPUs in all, 4 in use and this needs 1");
+	/* Who stands in the way may be there for ever: then nobody waits for that. */
+	l.now += HOUR;
+	end(&l, "big");
+	add(&l, &(struct job){ .name = "endless", .pods = 1, .gpus = 1, .priority = 1, .queue = "few" });
+	CHECK_STR(pass(&l), "endless c");
+	add(&l, &(struct job){ .name = "all", .pods = 1, .gpus = 4, .priority = 1, .wall = HOUR, .queue = "few" });
+	CHECK_STR(pass(&l), "");
+	l.now += 2 * HOUR;
+	end(&l, "c");
+	add(&l, &(struct job){ .name = "d", .user = "ben", .pods = 1, .gpus = 1, .queue = "few" });
+	CHECK_STR(pass(&l), "d");
+	lab_done(&l);
+}
