@@ -227,6 +227,20 @@ static void on_rules(void *arg, const char *uid)
 	say_soon(s);
 }
 
+/* What has a node may have been told before the workloads above it were known, and then takes none of their slots; who
+ * waits is told of each of them.  Nothing is decided before that. */
+static void on_rules_synced(void *arg)
+{
+	struct sched *s = arg;
+	const json_t *pod;
+	size_t pos = 0;
+
+	while (informer_next(s->pods, &pos, &pod))
+		if (jsonx_str(pod, "spec.nodeName") && pod_controller(pod))
+			feed_pod(&s->feed, pod, pod, now_ms());
+	work_soon(s);
+}
+
 /* ---- binding and evicting ---- */
 
 static struct call *call_new(struct sched *s, const char *uid)
@@ -671,7 +685,7 @@ static struct sched *make(struct client *c, int64_t half_life, bool hasty)
 	struct informer_handlers queues = { .change = on_queue, .synced = on_synced, .arg = s };
 	struct informer_handlers servers = { .change = on_server, .synced = on_synced, .arg = s };
 	struct informer_handlers namespaces = { .change = on_namespace, .synced = on_synced, .arg = s };
-	struct rules_handlers rules = { .changed = on_rules, .synced = on_synced, .arg = s };
+	struct rules_handlers rules = { .changed = on_rules, .synced = on_rules_synced, .arg = s };
 	struct world_config config = WORLD_CONFIG;
 	/* What has finished takes no room. */
 	struct list_options live = { .fields = "status.phase!=Succeeded,status.phase!=Failed" };

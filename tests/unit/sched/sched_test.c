@@ -93,6 +93,40 @@ TEST("who was told why he waits is not told the same again by the next server")
 	cluster_done(&c);
 }
 
+/* The next server is told of pods first if somebody else follows them already. */
+TEST("what runs keeps its slots, whoever is heard of first")
+{
+	struct cluster c = cluster_new("{'cpu':'4','pods':'10'}");
+	json_auto_t *job =
+		server_ask(&c.s, VERB_CREATE, "batch/v1/jobs", "default", NULL,
+			   "{'metadata':{'name':'j','annotations':{'stoker.dev/slots':'1'}},'spec':{'template':{"
+			   "'spec':{'restartPolicy':'Never','containers':[{'name':'c','image':'host'}]}}}}");
+	struct informer *first;
+
+	for (int i = 0; i < 3; i++) {
+		auto_free char *body =
+			xasprintf("{'metadata':{'name':'p%d','ownerReferences':[{'apiVersion':'batch/v1','kind':'Job',"
+				  "'name':'j','uid':'%s','controller':true}]},'spec':{'containers':[{'name':'c',"
+				  "'image':'host','resources':{'requests':{'cpu':'1'}}}]}}",
+				  i, jsonx_str_or(job, "metadata.uid", ""));
+
+		server_do(&c.s, VERB_CREATE, "v1/pods", "default", NULL, body);
+		settle(&c);
+	}
+	CHECK_STR(node_of(&c, "p0"), "n");
+	CHECK_STR(node_of(&c, "p1"), "-");
+	sched_free(c.sched);
+	first = informer_new(c.client, &(struct ref){ .api_version = "v1", .plural = "pods" }, NULL,
+			     &(struct informer_handlers){ 0 });
+	c.sched = sched_new(c.client);
+	wait_for_words(&c);
+	CHECK_STR(node_of(&c, "p0"), "n");
+	CHECK_STR(node_of(&c, "p1"), "-");
+	CHECK_STR(node_of(&c, "p2"), "-");
+	informer_free(first);
+	cluster_done(&c);
+}
+
 TEST("the higher priority goes first when room is made")
 {
 	struct cluster c = cluster_new(NULL);
