@@ -39,7 +39,7 @@
 #define SAY_NS    (4 * 1000000LL) /* of telling in one turn; the others follow, */
 #define SAY_NEXT  4               /* ms later, */
 #define SAY_REST  80              /* and after all of them that many ms for each turn it took */
-#define SAY_PASS  10000           /* ms that a pass under way may put it off */
+#define SAY_PASS  10000           /* ms that passes under way may put it off, and the first until its end */
 #define SAY_LOOKS 8192            /* works looked at in one turn: the line may be any length, */
 #define SAY_TIRED 250             /* and the others follow that many ms later */
 #define RETRY_MS  1000            /* after a binding that failed for no fault of the pod's */
@@ -75,6 +75,7 @@ struct sched {
 	int64_t say_turns;            /* that going through all of them has taken so far */
 	int64_t say_rest;             /* on the monotonic clock: not before */
 	int64_t say_off;              /* the same: since when a pass puts it off; 0: it does not */
+	uint64_t say_pass;            /* which */
 	struct pace pbs[PACE__COUNT]; /* of telling pods of PBS */
 	unsigned calls;               /* under way; the last frees us if `freed` */
 	bool freed;
@@ -636,14 +637,18 @@ static void say_some(struct sched *s)
 /* Whose turn has not come yet in a pass that is under way has a node in a moment, or other words. */
 static bool is_put_off(struct sched *s)
 {
+	uint64_t pass = world_pass_under_way(s->world);
 	int64_t now = clock_mono_ms();
 
-	if (!world_is_passing(s->world)) {
+	if (!pass) {
 		s->say_off = 0;
 		return false;
 	}
-	s->say_off = s->say_off ? s->say_off : now;
-	return now - s->say_off < SAY_PASS;
+	if (!s->say_off) {
+		s->say_off = now;
+		s->say_pass = pass;
+	}
+	return s->say_pass == pass || now - s->say_off < SAY_PASS;
 }
 
 static void on_say(void *arg)

@@ -6,6 +6,11 @@
 #include "sched/parts.h"
 #include "sched/world_parts.h"
 
+uint64_t world_pass_under_way(const struct world *w)
+{
+	return w->passing ? w->pass : 0;
+}
+
 bool world_is_passing(const struct world *w)
 {
 	return w->passing;

@@ -11,6 +11,8 @@
 
 /* A pass is under way: who walks the line now makes it begin anew. */
 bool world_is_passing(const struct world *w);
+/* Its number, or 0. */
+uint64_t world_pass_under_way(const struct world *w);
 
 /* Whether something is held, and so not in line; if not, nobody needs to look for it. */
 bool world_has_held(const struct world *w);
