@@ -24,7 +24,8 @@ struct pbs_board {
 	int64_t since;               /* loading: what is newer is told */
 	char *after_ns, *after_name; /* and where it goes on, or NULL */
 	struct loop_hook more;
-	struct pbs_row **rows; /* by (sequence, serial) */
+	struct store_after turn; /* in which all were read although it had written something; .fn NULL: none */
+	struct pbs_row **rows;   /* by (sequence, serial) */
 	size_t n, cap;
 	uint64_t serial;
 	struct map by_name; /* "namespace/name" -> row */
@@ -49,18 +50,27 @@ struct pbs_board *pbs_board_new(struct api *api)
 	return b;
 }
 
+static void forget_all(struct pbs_board *b)
+{
+	free(b->after_ns);
+	free(b->after_name);
+	b->after_ns = b->after_name = NULL;
+	for (size_t i = 0; i < b->n; i++)
+		pbs_row_free(b->rows[i]);
+	b->n = 0;
+	map_done(&b->by_name);
+	map_done(&b->users);
+}
+
 void pbs_board_free(struct pbs_board *b)
 {
 	if (b->loading || b->loaded)
 		store_unsubscribe(api_store(b->api), &b->sub);
+	if (b->turn.fn)
+		store_after_cancel(&b->turn);
 	loop_unschedule(api_loop(b->api), &b->more);
-	free(b->after_ns);
-	free(b->after_name);
-	for (size_t i = 0; i < b->n; i++)
-		pbs_row_free(b->rows[i]);
+	forget_all(b);
 	free(b->rows);
-	map_done(&b->by_name);
-	map_done(&b->users);
 	free(b);
 }
 
@@ -285,10 +295,37 @@ static void load(struct pbs_board *b, size_t most)
 		end_loading(b);
 }
 
+static void begin_loading(struct pbs_board *b)
+{
+	b->since = store_revision(api_store(b->api));
+	b->loading = true;
+	b->loaded = false;
+	loop_schedule(api_loop(b->api), &b->more);
+}
+
+/* A turn that has failed never happened: what it changed was passed over, and would be told by nobody. */
+static void on_turn(void *arg, const struct err *e)
+{
+	struct pbs_board *b = arg;
+
+	b->turn.fn = NULL;
+	if (e->kind == ERR_NONE)
+		return;
+	forget_all(b);
+	map_init(&b->by_name, NULL);
+	map_init(&b->users, free);
+	begin_loading(b);
+}
+
 static void load_all(struct pbs_board *b)
 {
-	if (b->loading)
-		load(b, SIZE_MAX);
+	if (!b->loading)
+		return;
+	if (store_dirty(api_store(b->api)) && !b->turn.fn) {
+		b->turn = (struct store_after){ .fn = on_turn, .arg = b };
+		store_after(api_store(b->api), &b->turn);
+	}
+	load(b, SIZE_MAX);
 }
 
 /* What this turn has written may still be undone. */
@@ -306,9 +343,7 @@ int pbs_board_load(struct pbs_board *b, struct err *e)
 {
 	if (stored_resolve(b->api, &b->kind, e) < 0)
 		return -1;
-	b->since = store_revision(api_store(b->api));
 	store_subscribe(api_store(b->api), &b->sub);
-	b->loading = true;
-	loop_schedule(api_loop(b->api), &b->more);
+	begin_loading(b);
 	return 0;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/pbs_board.h"
 
-#include "api/pbs_parts.h"
+#include "api/pbs.h"
 #include "pbs_lab.h"
+#include "store/store_impl.h"
 
 #define JOBS_MADE 600 /* several times what is read in a turn */
 
@@ -99,5 +100,29 @@ TEST("what is written while jobs are read is on the board once, as it is now")
 	changed = pbs_board_find(b, 1);
 	CHECK(changed && changed->rv > pbs_board_find(b, 100)->rv);
 	CHECK_INT(pbs_board_jobs_of(b, "daemon"), JOBS_MADE - 2);
+	server_done(&s);
+}
+
+TEST("what a turn has changed that fails is on the board as it was")
+{
+	struct server s = begun();
+	struct pbs_board *b = board_of(&s);
+	struct pbs_row *r;
+
+	s.batch = true;
+	server_do(&s, VERB_DELETE, JOBS, "default", "10", NULL);
+	change(&s, &daemon_user, "99", "'name':'renamed'");
+	pbs_board_find(b, 1); /* who asks now has all of them read */
+	CHECK(pbs_board_loaded(b));
+	vfs_fail(s.store->vfs, &(struct store_fail){ .writes = true, .after = 1, .code = SQLITE_FULL });
+	server_turn(&s);
+	vfs_fail(s.store->vfs, &(struct store_fail){ 0 });
+	s.store->full_timer.fire(s.store);
+	s.batch = false;
+	CHECK(pbs_board_find(b, 10) != NULL);
+	r = pbs_board_find(b, 99);
+	CHECK(r && r->rv <= pbs_board_find(b, JOBS_MADE)->rv);
+	check_order(b, JOBS_MADE);
+	CHECK_INT(pbs_board_jobs_of(b, "daemon"), JOBS_MADE);
 	server_done(&s);
 }
