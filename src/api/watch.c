@@ -48,6 +48,7 @@ static void unlink_watcher(struct watcher *w)
 		if (!*p)
 			hub->run_last = p;
 	}
+	hub->outside -= !w->sink.object;
 	if (--hub->count == 0)
 		loop_timer_clear(&hub->tick);
 }
@@ -286,6 +287,16 @@ static size_t cached_line(struct line_cache *c, struct watcher *w, const struct 
 	return c->n++;
 }
 
+/* What may wait in the queue of one that keeps up. */
+static size_t queue_most(const struct watch_hub *hub)
+{
+	size_t each = LIMIT_WATCH_QUEUES / hub->outside;
+
+	if (each > LIMIT_WATCH_QUEUE_FEW)
+		return LIMIT_WATCH_QUEUE_FEW;
+	return each < LIMIT_WATCH_QUEUE ? LIMIT_WATCH_QUEUE : each;
+}
+
 static void deliver(struct watcher *w, const struct change *ch, struct line_cache *cache)
 {
 	struct watch_event ev = { .rv = ch->rv };
@@ -306,7 +317,7 @@ static void deliver(struct watcher *w, const struct change *ch, struct line_cach
 	i = cached_line(cache, w, &ev);
 	w->columns_sent = true;
 	w->sink.write(w->sink.arg, sbuf_str(&cache->rows[i].text), &cache->rows[i].shared);
-	if (w->sink.pending(w->sink.arg) >= LIMIT_WATCH_QUEUE) {
+	if (w->sink.pending(w->sink.arg) >= queue_most(w->hub)) {
 		w->state = BEHIND;
 		w->since = ch->rv;
 		w->progress_ms = clock_mono_ms();
@@ -388,6 +399,7 @@ static void link_watcher(struct watch_hub *hub, struct watcher *w)
 	if (w->next)
 		w->next->pprev = &w->next;
 	hub->by_kind[w->kind] = w;
+	hub->outside += !w->sink.object;
 	if (hub->count++ == 0)
 		loop_timer_set(api_loop(hub->api), &hub->tick, TICK_MS);
 }

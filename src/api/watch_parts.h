@@ -43,6 +43,7 @@ struct watch_hub {
 	struct watcher **by_kind;
 	int nkinds;
 	size_t count;
+	size_t outside; /* of them, those that have a queue of what is not sent yet */
 	struct watcher *runnable, **run_last;
 	unsigned telling; /* readers are being called, who may stop any watch: nobody is unlinked */
 	unsigned stopped; /* meanwhile */

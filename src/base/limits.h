@@ -13,6 +13,8 @@
 #define LIMIT_SELECTOR_TERMS  128
 #define LIMIT_ANNOTATIONS     (256u * 1024) /* total of keys and values, as Kubernetes */
 #define LIMIT_WATCH_QUEUE     (512u * 1024) /* unsent bytes of one watcher before it falls back to reading history */
+#define LIMIT_WATCH_QUEUE_FEW (8u * 1024 * 1024)  /* the same where few watch, so that a burst is not read twice */
+#define LIMIT_WATCH_QUEUES    (64u * 1024 * 1024) /* what all of them share then */
 #define LIMIT_REPLY_QUEUE     (64u * 1024 * 1024)
 #define LIMIT_STATUS_TEXT     4096
 #define LIMIT_GANG            100000 /* pods that must start together; more than any cluster has room for */

@@ -239,34 +239,54 @@ TEST("objects enter and leave a selection, live and from history alike")
 	server_done(&s);
 }
 
-TEST("a reader that is too slow falls behind and catches up without a gap")
-{
-	struct server s = server_new();
-	struct reader r = { .slow = true };
-	auto_free char *big = xmalloc(300 * 1024 + 1);
-	char *body;
+#define CROWD 150 /* so many share what may wait that it is no more than 512 KiB each */
 
-	memset(big, 'x', 300 * 1024);
-	big[300 * 1024] = '\0';
-	start(&s, &r, &plain);
-	server_settle(&s);
-	for (int i = 0; i < 8; i++) {
-		body = xasprintf("{'metadata':{'name':'m%d'},'data':{'k':'%s'}}", i, big);
-		server_do(&s, VERB_CREATE, "v1/configmaps", "default", NULL, body);
-		free(body);
+static void falls_behind(struct server *s, size_t kib, int made, const char *before, const char *after)
+{
+	struct reader r = { .slow = true };
+	auto_free char *big = xmalloc(kib * 1024 + 1);
+
+	memset(big, 'x', kib * 1024);
+	big[kib * 1024] = '\0';
+	start(s, &r, &plain);
+	server_settle(s);
+	for (int i = 0; i < made; i++) {
+		auto_free char *body = xasprintf("{'metadata':{'name':'m%d'},'data':{'k':'%s'}}", i, big);
+
+		server_do(s, VERB_CREATE, "v1/configmaps", "default", NULL, body);
 	}
-	CHECK_STR(seen(&r), "+m0 +m1"); /* 512 KiB are waiting: no more */
-	server_settle(&s);
+	CHECK_STR(seen(&r), before); /* then too much is waiting */
+	server_settle(s);
 	CHECK_STR(seen(&r), "");
 	r.pending = 0;
 	r.slow = false;
 	watch_drained(r.w);
-	server_settle(&s);
-	CHECK_STR(seen(&r), "+m2 +m3 +m4 +m5 +m6 +m7");
-	server_make_map(&s, "live", "{}");
+	server_settle(s);
+	CHECK_STR(seen(&r), after);
+	server_make_map(s, "live", "{}");
 	CHECK_STR(seen(&r), "+live");
 	CHECK_INT(r.ended, 0);
 	reader_done(&r);
+}
+
+TEST("a reader that is too slow falls behind and catches up without a gap")
+{
+	struct server s = server_new();
+	struct reader crowd[CROWD] = { 0 };
+
+	for (int i = 0; i < CROWD; i++)
+		start(&s, &crowd[i], &plain);
+	falls_behind(&s, 300, 8, "+m0 +m1", "+m2 +m3 +m4 +m5 +m6 +m7");
+	for (int i = 0; i < CROWD; i++)
+		reader_done(&crowd[i]);
+	server_done(&s);
+}
+
+TEST("where few watch, more may wait for a reader before it falls behind")
+{
+	struct server s = server_new();
+
+	falls_behind(&s, 900, 12, "+m0 +m1 +m2 +m3 +m4 +m5 +m6 +m7 +m8 +m9", "+m10 +m11");
 	server_done(&s);
 }
 
