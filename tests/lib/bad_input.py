@@ -171,7 +171,7 @@ QUERIES = ("limit=-1", "limit=x", "limit=99999999999999999999", "continue=garbag
            "&".join("a%d=1" % i for i in range(100)))
 
 PATHS = ("/api/v1/namespaces/%zz/configmaps", "/api/v1/namespaces/%00/configmaps", "/api/v1/namespaces/%ff/configmaps",
-         "/api/v1/namespaces/default/configmaps/%2e%2e%2f%2e%2e", "/api/v1/namespaces/default/nonsense", "/apis/x/v1/y",
+         "/api/v1/namespaces/default/configmaps/%2e%2e%2f%2e%2e", "/api/v1/namespaces/default/nonsense",
          "/api/v9/pods", "/" + "a/" * 4000, "/api/v1/namespaces/default/configmaps/base/scale",
          "/api/v1/namespaces/default/configmaps/base/log/x/y/z")
 
@@ -301,6 +301,8 @@ def addresses(t):
     t.table("selectors", [get(MAPS + "?labelSelector=" + s.replace(" ", "+")) for s in SELECTORS])
     t.table("parameters", [get(MAPS + "?" + q) for q in QUERIES])
     t.table("paths", [get(p) for p in PATHS])
+    nobody = t.answer(raw(get("/apis/x/v1/y")))
+    t.checks.same("a group that nobody serves is answered as by Kubernetes", (nobody.code, nobody.body), (404, b"404 page not found\n"))
     t.table("messages", MESSAGES)
 
 
