@@ -32,7 +32,7 @@
 #include "sched/why.h"
 #include "sched/world_ask.h"
 
-#define TURN_NS   (6 * 1000000LL) /* of work in one turn; telling everybody about it takes half as long again */
+#define TURN_NS   (4 * 1000000LL) /* of work in one turn; telling everybody about it takes half as long again */
 #define TURN_STEP 8               /* decisions between two looks at the clock */
 #define SAY_AFTER 200             /* ms without a node before a pod is told why, */
 #define SAY_LATER 2000            /* and a process: most of a storm of them have run by then */
