@@ -85,6 +85,7 @@ job() {
 task() {
 	local type=$1 index=$2
 	shift 2
+	rm -f "$type-$index.out" "$type-$index.err" # at once: nobody is to read of an earlier task of this name
 	TF_CONFIG="{\"cluster\":$CLUSTER,\"task\":{\"type\":\"$type\",\"index\":$index}$EXTRA}" "$PSGD" "$@" >"$type-$index.out" 2>"$type-$index.err" &
 	TASK[$type-$index]=$!
 	PIDS+=($!)
@@ -145,7 +146,6 @@ like "the servers say that they go on without it" "$(cat ps-0.err)" 'go on witho
 # memory.
 for dir in saved ""; do
 	job master 2 2
-	rm -f master-0.out
 	share=(--shm doors)
 	[ "$dir" ] && share=(-c "$dir")
 	start_all "${LONG[@]}" --save-every 1s "${share[@]}"
