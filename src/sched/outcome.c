@@ -19,8 +19,9 @@ struct play {
 	size_t *user_of; /* by job */
 	size_t *order;   /* jobs by arrival */
 	size_t arrived;
-	size_t *running; /* jobs that have arrived and not ended */
-	size_t nrunning;
+	size_t told; /* of those that have ended at this moment, so many are counted */
+	size_t busy; /* users who have work */
+	double part; /* seconds of the machine that were due to one who always had some */
 	int64_t last_ms;
 	unsigned long moments;
 	const struct outcome_progress *progress;
@@ -60,53 +61,52 @@ static void list_users(struct outcome *o, const struct workload *w)
 
 /* ---- as time goes on ---- */
 
+/* An equal part of the time since then for each user who has work. */
 static void promise(struct play *p, int64_t now_ms)
 {
-	double seconds = (double)(now_ms - p->last_ms) / 1000;
-	double sum = 0;
-
+	if (p->busy)
+		p->part += (double)(now_ms - p->last_ms) / 1000 / (double)p->busy;
 	p->last_ms = now_ms;
-	for (size_t i = 0; i < p->o->nusers; i++)
-		sum += p->o->users[i].left ? 1 : 0;
-	for (size_t i = 0; i < p->o->nusers && seconds > 0; i++)
-		p->o->users[i].promised += p->o->users[i].left ? seconds / sum : 0;
+}
+
+static void user_came(struct play *p, struct outcome_user *u)
+{
+	if (u->left++ > 0)
+		return;
+	p->busy++;
+	u->promised -= p->part;
+}
+
+static void user_left(struct play *p, struct outcome_user *u)
+{
+	if (--u->left > 0)
+		return;
+	p->busy--;
+	u->promised += p->part;
 }
 
 /* Who has arrived by now, and who has ended. */
-static void catch_up(struct play *p, int64_t now_ms)
+static void catch_up(struct play *p, const struct sim *s, int64_t now_ms)
 {
-	size_t kept = 0;
+	const struct sim_job *const *ended;
+	size_t n = sim_ended(s, &ended);
 
-	while (p->arrived < p->w->n && p->w->jobs[p->order[p->arrived]].submit_ms <= now_ms) {
-		size_t job = p->order[p->arrived++];
-
-		p->o->users[p->user_of[job]].left++;
-		p->running[p->nrunning++] = job;
-	}
-	for (size_t i = 0; i < p->nrunning; i++) {
-		size_t job = p->running[i];
-
-		if (p->w->jobs[job].end_ms == TIME_UNKNOWN) {
-			p->running[kept++] = job;
-			continue;
-		}
-		p->o->users[p->user_of[job]].left--;
-		p->o->done++;
-	}
-	p->nrunning = kept;
+	while (p->arrived < p->w->n && p->w->jobs[p->order[p->arrived]].submit_ms <= now_ms)
+		user_came(p, &p->o->users[p->user_of[p->order[p->arrived++]]]);
+	/* A moment may have several passes; the list of those that end then grows. */
+	for (; p->told < n; p->told++, p->o->done++)
+		user_left(p, &p->o->users[p->user_of[ended[p->told] - p->w->jobs]]);
 }
 
 static bool on_moment(void *arg, struct sim *s, int64_t now_ms)
 {
 	struct play *p = arg;
 
-	(void)s;
-	/* Looking at all that wait is dear: what is promised needs no more than a look now and then. */
-	if (++p->moments % (p->nrunning / 64 + 1) == 0 || p->arrived == 0) {
-		promise(p, now_ms);
-		catch_up(p, now_ms);
-	}
-	if (p->progress && p->progress->tell && p->moments % TELL_EVERY == 0)
+	if (now_ms != p->last_ms)
+		p->told = 0;
+	promise(p, now_ms);
+	catch_up(p, s, now_ms);
+	if (p->progress && p->progress->tell && ++p->moments % TELL_EVERY == 0)
 		return p->progress->tell(p->progress->arg, p->o->done, p->w->n, now_ms);
 	return true;
 }
@@ -180,6 +180,7 @@ static void sum_up(struct play *p)
 	}
 	for (size_t i = 0; i < o->nusers; i++) {
 		o->users[i].waits = collect_waits(p, i, room);
+		o->users[i].promised += o->users[i].left ? p->part : 0; /* who never got all he asked for */
 		promised += o->users[i].promised;
 	}
 	for (size_t i = 0; i < o->nusers; i++) {
@@ -225,7 +226,6 @@ static void prepare(struct play *p)
 {
 	p->user_of = xcalloc(p->w->n + 1, sizeof(*p->user_of));
 	p->order = xcalloc(p->w->n + 1, sizeof(*p->order));
-	p->running = xcalloc(p->w->n + 1, sizeof(*p->running));
 	for (size_t i = 0; i < p->w->n; i++) {
 		p->order[i] = i;
 		p->user_of[i] = find_user(p->o, p->w->jobs[i].user);
@@ -256,7 +256,6 @@ void outcome_run(struct outcome *o, struct workload *w, const json_t *nodes, con
 	world_free(p.world);
 	free(p.user_of);
 	free(p.order);
-	free(p.running);
 }
 
 void outcome_done(struct outcome *o)

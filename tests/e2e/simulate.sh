@@ -26,6 +26,11 @@ printf 'nodes: 1x4\nusers:\n- {name: anna, jobs: 4, gpus: 1, run: 1h}\n' >"$T/a.
 is "a description has its own machine" "$("$STOKER" simulate "$T/a.yaml" -o json | jq -c '[.capacity, .utilisation]')" "[4,1]"
 like "another is refused in words" "$("$STOKER" simulate "$T/a.yaml" --nodes 4 2>&1)" '"4" is not NODESxGPUS'
 
+# A million jobs in line at once, of one minute each, on 800 cards: 1,250 minutes if no card is ever idle.
+is "a million wait, and all get their turn" "$("$STOKER" simulate --generate users=100,jobs=1000000,span=1s,gpus=1,run=1m,walltime=2m --nodes 100x8 --no-picture -o json |
+	jq -c '[.jobs, .neverStarted, .utilisation, .makespanSeconds, ([.users[] | .shareHad / .shareDue | . > 0.98 and . < 1.02] | all)]')" \
+	"[1000000,0,1,75000,true]"
+
 # Without --nodes the machine is the server's, and so are the rules of its queues.
 server_start main
 kubectl apply -f - >/dev/null <<<'{"apiVersion": "stoker.dev/v1", "kind": "Queue", "metadata": {"name": "few"}, "spec": {"started": false, "limits": {"total": {"gpus": 1}}}}'
