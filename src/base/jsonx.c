@@ -258,6 +258,17 @@ void jsonx_dump_pretty(const json_t *v, struct sbuf *out)
 	sbuf_addc(out, '\n');
 }
 
+json_t *jsonx_find(const json_t *list, const char *member, const char *text)
+{
+	json_t *one;
+	size_t i;
+
+	json_array_foreach (list, i, one)
+		if (str_same(jsonx_str(one, member), text))
+			return one;
+	return NULL;
+}
+
 json_t *jsonx_at(const json_t *v, const char *path)
 {
 	struct str rest = str_of(path);

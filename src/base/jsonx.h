@@ -32,6 +32,8 @@ const char *jsonx_str(const json_t *v, const char *path);
 /* Text or the fallback. */
 const char *jsonx_str_or(const json_t *v, const char *path, const char *fallback);
 int64_t jsonx_int_or(const json_t *v, const char *path, int64_t fallback);
+/* The first of a list of objects whose member has that text, or NULL; borrowed. */
+json_t *jsonx_find(const json_t *list, const char *member, const char *text);
 bool jsonx_bool_or(const json_t *v, const char *path, bool fallback);
 /* Sets (creating objects on the way) and takes ownership of `value`. */
 void jsonx_set_new(json_t *v, const char *path, json_t *value);

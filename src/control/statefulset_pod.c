@@ -18,17 +18,6 @@ static json_t *volume_of(const json_t *set, size_t i, int64_t ordinal)
 			 "claimName", claim);
 }
 
-static bool has_volume(const json_t *volumes, const char *name)
-{
-	json_t *v;
-	size_t i;
-
-	json_array_foreach (volumes, i, v)
-		if (str_same(jsonx_str(v, "name"), name))
-			return true;
-	return false;
-}
-
 /* A claim comes before a volume of the template that has its name. */
 static void set_volumes(json_t *spec, const json_t *set, int64_t ordinal)
 {
@@ -43,7 +32,7 @@ static void set_volumes(json_t *spec, const json_t *set, int64_t ordinal)
 	for (i = 0; i < n; i++)
 		json_array_append_new(volumes, volume_of(set, i, ordinal));
 	json_array_foreach (json_object_get(spec, "volumes"), i, v)
-		if (!has_volume(volumes, jsonx_str_or(v, "name", "")))
+		if (!jsonx_find(volumes, "name", jsonx_str_or(v, "name", "")))
 			json_array_append(volumes, v);
 	json_object_set_new(spec, "volumes", volumes);
 }

@@ -6,13 +6,7 @@
 
 json_t *condition_in(const json_t *list, const char *type)
 {
-	json_t *c;
-	size_t i;
-
-	json_array_foreach (list, i, c)
-		if (str_same(jsonx_str(c, "type"), type))
-			return c;
-	return NULL;
+	return jsonx_find(list, "type", type);
 }
 
 const json_t *condition_of(const json_t *obj, const char *type)

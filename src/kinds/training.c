@@ -120,21 +120,10 @@ static void spell_types(json_t *specs, const struct training *t)
 	}
 }
 
-static json_t *find_named(const json_t *list, const char *name)
-{
-	json_t *item;
-	size_t i;
-
-	json_array_foreach (list, i, item)
-		if (str_same(jsonx_str(item, "name"), name))
-			return item;
-	return NULL;
-}
-
 static void default_port(json_t *replica, const struct training *t)
 {
 	json_t *containers = jsonx_at(replica, "template.spec.containers");
-	json_t *container = find_named(containers, t->container);
+	json_t *container = jsonx_find(containers, "name", t->container);
 	json_t *ports;
 
 	if (!container)
@@ -143,7 +132,7 @@ static void default_port(json_t *replica, const struct training *t)
 		return;
 	set_if_absent(container, "ports", json_array());
 	ports = json_object_get(container, "ports");
-	if (json_is_array(ports) && !find_named(ports, t->port_name))
+	if (json_is_array(ports) && !jsonx_find(ports, "name", t->port_name))
 		json_array_append_new(ports, json_pack("{s:s, s:i}", "name", t->port_name, "containerPort", t->port));
 }
 
@@ -225,7 +214,7 @@ static void check_replica(const json_t *replica, const struct path *at, const st
 	char detail[96];
 
 	/* A template without any container is told of by its own rules. */
-	if (!t->container || json_array_size(containers) == 0 || find_named(containers, t->container))
+	if (!t->container || json_array_size(containers) == 0 || jsonx_find(containers, "name", t->container))
 		return;
 	snprintf(detail, sizeof(detail), "must have at least one container with name %s", t->container);
 	path_required(PATH_FIELD(at, "template.spec.containers"), e, detail);

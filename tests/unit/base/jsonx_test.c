@@ -167,3 +167,14 @@ TEST("the text of one member is found without reading the rest")
 		CHECK(str_eq(v, rows[i].value ? rows[i].value : ""));
 	}
 }
+
+TEST("one of a list is found by the text of a member")
+{
+	json_auto_t *list = json_pack("[{s:s}, {s:i}, {s:s, s:i}, {s:s}]", "name", "a", "name", 1, "name", "b", "at", 2,
+				      "name", "b");
+
+	CHECK(jsonx_find(list, "name", "b") == json_array_get(list, 2));
+	CHECK(!jsonx_find(list, "name", "c"));
+	CHECK(!jsonx_find(list, "at", "b"));
+	CHECK(!jsonx_find(NULL, "name", "b"));
+}
