@@ -145,9 +145,7 @@ s run --name soon -- sleep 1 >/dev/null
 WATCH=$!
 PIDS+=("$WATCH")
 ok "events are followed to the end" eventually 20 grep -q 'job/soon .*Completed' "$T/soon"
-kill -INT $WATCH
-wait $WATCH
-is "until Ctrl-C" $? 130
+ends_on_interrupt "until Ctrl-C" $WATCH
 like "with the time of day" "$(cat "$T/soon")" '^[0-9]{2}:[0-9]{2}:[0-9]{2} +Normal +pod/soon-[a-z0-9]+ +Started'
 is "each once" "$(grep -c 'SuccessfulCreate' "$T/soon") $(grep -c REASON "$T/soon")" "1 1"
 
@@ -163,9 +161,7 @@ like "both are shown by default" "$(s top)" '^POD '
 TOP=$!
 PIDS+=("$TOP")
 ok "--watch prints lines with the time" eventually 60 grep -Eq '^[0-9:]{8} +default +busy-' "$T/top"
-kill -INT $TOP
-wait $TOP
-is "and ends with Ctrl-C" $? 130
+ends_on_interrupt "and ends with Ctrl-C" $TOP
 is "under one title" "$(grep -c '^TIME' "$T/top")" 1
 out=$(terminal busy ^C -- "$STOKER" top -w)
 is "on a terminal as a screen" $? 130

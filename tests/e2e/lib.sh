@@ -246,6 +246,12 @@ k() {
 get() {
 	"$K" -n "$NS" get "$1" "$2" -o "jsonpath={$3}" 2>&1
 }
+# ends_on_interrupt SENTENCE PID: Ctrl-C ends one of our own processes as it ends a command.
+ends_on_interrupt() {
+	kill -INT "$2"
+	wait "$2"
+	is "$1" $? 130
+}
 # eventually SECONDS COMMAND...: until it succeeds; a minute at least, for the machine may do five times as much besides.
 eventually() {
 	local deadline=$((SECONDS + ($1 > 60 ? $1 : 60)))

@@ -138,9 +138,7 @@ like "with -A there are namespaces" "$(queue -A)" '^NAMESPACE +QUEUE +POS +NAME'
 WATCHER=$!
 PIDS+=("$WATCHER")
 ok "--watch shows it with rows" eventually 60 grep -q 'job/big' "$T/watch"
-kill -INT $WATCHER
-wait $WATCHER
-is "and ends on Ctrl-C" $? 130
+ends_on_interrupt "and ends on Ctrl-C" $WATCHER
 
 # A user who may list the pods of one namespace only.
 kubectl create rolebinding see --clusterrole=view --user=ada -n other >/dev/null
